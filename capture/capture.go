@@ -1,0 +1,218 @@
+// Package capture defines what every source of traffic becomes: an Exchange,
+// one observed request and its outcome, or a Tally, the counts of an interval.
+//
+// Times are Unix nanoseconds of event time. A Batch belongs to the source that
+// made it and is valid until the Sink returns.
+package capture
+
+import (
+	"context"
+	"net/netip"
+	"strconv"
+)
+
+// Endpoint is an IP address (IPv4 mapped into 16 bytes) and a port; the port is
+// 0 where the source does not know it. It holds no pointer.
+type Endpoint struct {
+	IP   [16]byte
+	Port uint16
+}
+
+// Addr returns the address, IPv4 unmapped.
+func (e Endpoint) Addr() netip.Addr { return netip.AddrFrom16(e.IP).Unmap() }
+
+// IsZero tells whether no address is known.
+func (e Endpoint) IsZero() bool { return e.IP == [16]byte{} }
+
+// String returns "ip:port", or the address alone where the port is unknown.
+func (e Endpoint) String() string {
+	if e.IsZero() {
+		return ""
+	}
+	a := e.Addr()
+	if e.Port == 0 {
+		return a.String()
+	}
+	return netip.AddrPortFrom(a, e.Port).String()
+}
+
+// Span is a part of Batch.Text.
+type Span struct{ Off, Len uint32 }
+
+// Outcome tells how an exchange ended.
+type Outcome uint8
+
+// Outcomes. Pending is an announced request whose outcome is still to come.
+const (
+	Answered Outcome = iota
+	NoAnswer
+	Reset
+	Truncated
+	Pending
+)
+
+func (o Outcome) String() string {
+	return [...]string{"answered", "no-answer", "reset", "truncated", "pending"}[o]
+}
+
+// Reason is why an exchange succeeded or failed; it is judged before the status.
+type Reason uint8
+
+// Reasons. Unjudged is the zero value: capture could not tell.
+const (
+	Unjudged Reason = iota
+	OK
+	Throttle
+	Quota
+	Overload
+	Auth
+	Forbidden
+	BodyRefusal
+	ClientError
+	ServerError
+	Redirect
+)
+
+func (r Reason) String() string {
+	return [...]string{"unknown", "ok", "throttle", "quota", "overload", "auth", "forbidden", "body-refusal", "client-error", "server-error", "redirect"}[r]
+}
+
+// ReasonOf gives the reason that a status alone supports.
+func ReasonOf(status uint16) Reason {
+	switch {
+	case status == 0:
+		return Unjudged
+	case status == 429:
+		return Throttle
+	case status == 503:
+		return Overload
+	case status == 402:
+		return Quota
+	case status == 401, status == 407:
+		return Auth
+	case status == 403:
+		return Forbidden
+	case status >= 500:
+		return ServerError
+	case status >= 400:
+		return ClientError
+	case status >= 300 && status != 304:
+		return Redirect
+	}
+	return OK
+}
+
+// Flags mark what a capture could not show of an exchange.
+type Flags uint8
+
+// Flags of an Exchange.
+const (
+	Gap       Flags = 1 << iota // bytes of it were lost by the capture
+	Midstream                   // its connection was joined after it began
+	Orphan                      // a response whose request was not seen
+	Late                        // it arrived after the watermark had passed its start
+)
+
+// Provenance says where in its source an exchange was read: frames A and B of a
+// capture (request and response, 0 if none), or line A of a log.
+type Provenance struct {
+	A, B uint64
+	Line bool
+}
+
+func (p Provenance) String() string {
+	a := strconv.FormatUint(p.A, 10)
+	switch {
+	case p.Line:
+		return "line " + a
+	case p.B != 0:
+		return "frame " + a + "/" + strconv.FormatUint(p.B, 10)
+	}
+	return "frame " + a
+}
+
+// Exchange is one observed request and its outcome. It holds no pointer.
+type Exchange struct {
+	Start, End int64  // request's first byte, response's last byte (or when the wait ended)
+	ID         uint64 // set only on announced requests: links the announcement to its completion
+	Src, Dst   Endpoint
+	ConnSeq    uint32 // 1-based ordinal of the request on its connection; 0 unknown
+
+	Method, Host, Agent, Forwarded Symbol
+	Target                         Span // request target as sent, in Batch.Text, secrets masked by AppendMasked
+
+	Credential uint64 // keyed hash; 0 none seen
+	IdemKey    uint64 // hash of an idempotency key or other stable operation id; 0 none
+	Body       uint64 // digest of the request body; 0 none seen
+
+	Status  uint16
+	Outcome Outcome
+	Reason  Reason
+	Flags   Flags
+	Hint    Hint
+	Attempt Attempt
+	Date    int64 // server Date header, Unix seconds; 0 unknown
+	At      Provenance
+}
+
+// Failed tells whether a client may want to send the request again.
+func (x *Exchange) Failed() bool {
+	return x.Outcome != Answered || x.Status == 0 || x.Status >= 400 || x.Reason == BodyRefusal
+}
+
+// Refused tells whether the server refused the request for load or quota.
+func (x *Exchange) Refused() bool {
+	return x.Outcome == Answered && (x.Reason == Throttle || x.Reason == Overload || x.Reason == Quota)
+}
+
+// Count is a number that a source may not know.
+type Count struct {
+	N     int64
+	Known bool
+}
+
+// Tally is what happened in one interval, where single exchanges are not known.
+// A count that a metric does not give stays unknown: it is not zero.
+type Tally struct {
+	Start, End                                      int64
+	Service, Client                                 Symbol
+	Attempts, Logical, Retries, Refused, OK, Failed Count
+}
+
+// Batch is what a Source hands to its Sink.
+type Batch struct {
+	Exchanges []Exchange
+	Tallies   []Tally
+	Text      []byte    // request targets
+	Names     *Interner // resolves the Symbols of this batch
+	Watermark int64     // no later batch holds an exchange that starts before; 0 none yet
+	Health    *Health   // a fresh copy, or nil when unchanged
+	Done      float64   // share of a recorded input read so far, 0..1; 0 when unknown
+}
+
+// Bytes returns the part of b.Text that s names.
+func (b *Batch) Bytes(s Span) []byte {
+	end := uint64(s.Off) + uint64(s.Len)
+	if end > uint64(len(b.Text)) {
+		return nil
+	}
+	return b.Text[s.Off:end]
+}
+
+// Sink takes a batch; its error ends the source.
+type Sink func(*Batch) error
+
+// Info describes a source before it is read.
+type Info struct {
+	Name    string // as the user gave it, or the file's name
+	Kind    string // "capture", "log" or "prometheus"
+	Vantage string // the hop that saw the traffic; sources of one vantage may be joined into chains
+	Live    bool   // follows its input: the end is not known
+}
+
+// Source reads an input and hands batches to a sink until its input or context
+// ends. The last batch carries the final Health.
+type Source interface {
+	Info() Info
+	Run(ctx context.Context, sink Sink) error
+}

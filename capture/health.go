@@ -1,0 +1,77 @@
+package capture
+
+import "slices"
+
+// Skip is one reason for which units of input were passed over.
+type Skip struct {
+	Reason   string
+	Count    uint64
+	Examples []string // the first few, with their place; raw text: sanitise at output
+}
+
+// Health says how much of its input a source could use, and what it could not see.
+type Health struct {
+	Unit       string // "packets", "lines" or "samples"
+	Read       uint64
+	Used       uint64 // units that carried traffic stormwatch reads
+	Skipped    []Skip
+	Dropped    uint64 // by the kernel, before the source
+	GapBytes   uint64 // lost inside connections
+	Late       uint64 // exchanges that came after the watermark
+	ClockSteps uint64 // times the clock of the input went backwards
+	Encrypted  uint64 // connections that could not be read
+	Truncated  bool   // the input ended inside a record
+	Resolution int64  // clock resolution in nanoseconds; 0 unknown
+
+	SeesHints bool // response headers (or a log field) show a wait where the server named one
+	SeesPorts bool // connections can be told apart
+}
+
+const (
+	maxSkipReasons  = 32 // more than any parser here has; bounds hostile input
+	maxSkipExamples = 3
+	maxExampleBytes = 200
+)
+
+// Skip counts one unit passed over; example is kept for the first few.
+func (h *Health) Skip(reason, example string) {
+	i := slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason })
+	if i < 0 {
+		if len(h.Skipped) == maxSkipReasons {
+			reason = "other"
+			if i = slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason }); i < 0 {
+				h.Skipped[maxSkipReasons-1] = Skip{Reason: reason, Count: h.Skipped[maxSkipReasons-1].Count}
+				i = maxSkipReasons - 1
+			}
+		} else {
+			h.Skipped = append(h.Skipped, Skip{Reason: reason})
+			i = len(h.Skipped) - 1
+		}
+	}
+	s := &h.Skipped[i]
+	s.Count++
+	if len(s.Examples) < maxSkipExamples && example != "" {
+		if len(example) > maxExampleBytes {
+			example = example[:maxExampleBytes]
+		}
+		s.Examples = append(s.Examples, example)
+	}
+}
+
+// SkippedTotal sums the units passed over.
+func (h *Health) SkippedTotal() (n uint64) {
+	for _, s := range h.Skipped {
+		n += s.Count
+	}
+	return n
+}
+
+// Clone returns an independent copy.
+func (h *Health) Clone() *Health {
+	c := *h
+	c.Skipped = slices.Clone(h.Skipped)
+	for i := range c.Skipped {
+		c.Skipped[i].Examples = slices.Clone(c.Skipped[i].Examples)
+	}
+	return &c
+}

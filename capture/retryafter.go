@@ -1,0 +1,108 @@
+package capture
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+)
+
+// MaxHint bounds a wait in seconds that is kept as a number: ten years. What is
+// larger is kept as that much, which is absurd in any unit.
+const MaxHint = 10 * 365 * 24 * 3600
+
+// ParseRetryAfter reads a Retry-After field (RFC 9110 section 10.2.3): delay
+// seconds, or a date that is judged against the server's own clock. date is the
+// Date field of the same response in Unix seconds, or, where that is 0, fallback
+// is used: the moment the response was seen, in Unix seconds. A date that has
+// passed is a wait of 0, as is "0". Anything else is Malformed and is never 0.
+// Raw is left for the caller to set.
+func ParseRetryAfter(value []byte, date, fallback int64) Hint {
+	value = bytes.TrimSpace(value)
+	h := Hint{State: Present, Kind: Malformed}
+	if len(value) == 0 {
+		return h
+	}
+	if n, ok := digits(value); ok {
+		h.Kind, h.Wait = RetryAfterSeconds, n*int64(time.Second)
+		return h
+	}
+	if value[0] < 'A' || len(value) > 40 { // a date starts with a weekday
+		return h
+	}
+	at, err := http.ParseTime(string(value))
+	if err != nil {
+		return h
+	}
+	if date == 0 {
+		date = fallback
+	}
+	h.Kind = RetryAfterDate
+	h.Wait = min(max(at.Unix()-date, 0), MaxHint) * int64(time.Second)
+	return h
+}
+
+// ParseRetryAfterMillis reads retry-after-ms and x-ms-retry-after-ms, whole or
+// decimal milliseconds (azcore and Stainless clients).
+func ParseRetryAfterMillis(value []byte) Hint {
+	value = bytes.TrimSpace(value)
+	h := Hint{State: Present, Kind: Malformed}
+	if dot := bytes.IndexByte(value, '.'); dot > 0 {
+		if _, ok := digits(value[dot+1:]); !ok {
+			return h
+		}
+		value = value[:dot]
+	}
+	if n, ok := digits(value); ok {
+		h.Kind, h.Wait = RetryAfterMillis, min(n, MaxHint*1000)*int64(time.Millisecond)
+		if n >= MaxHint {
+			h.Wait = MaxHint * int64(time.Second)
+		}
+	}
+	return h
+}
+
+// ParseAttempt reads a header that carries an attempt number; name is in lower
+// case. ok is false for other headers and for values that carry no number.
+func ParseAttempt(name string, value []byte) (a Attempt, ok bool) {
+	value = bytes.TrimSpace(value)
+	switch name {
+	case "x-envoy-attempt-count":
+		return attempt(EnvoyAttempts, value, 0)
+	case "x-stainless-retry-count":
+		return attempt(StainlessRetries, value, 1)
+	case "amz-sdk-request":
+		i := bytes.Index(value, []byte("attempt="))
+		if i < 0 {
+			return a, false
+		}
+		value = value[i+len("attempt="):]
+		if end := bytes.IndexAny(value, "; "); end >= 0 {
+			value = value[:end]
+		}
+		return attempt(AmzAttempt, value, 0)
+	}
+	return a, false
+}
+
+func attempt(c Counter, value []byte, add int64) (Attempt, bool) {
+	n, ok := digits(value)
+	if n += add; !ok || n < 1 || n > 1<<15 {
+		return Attempt{}, false
+	}
+	return Attempt{N: uint16(n), Counter: c}, true
+}
+
+// digits reads 1*DIGIT, clamped to MaxHint.
+func digits(b []byte) (int64, bool) {
+	if len(b) == 0 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = min(n*10+int64(c-'0'), MaxHint)
+	}
+	return n, true
+}

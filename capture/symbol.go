@@ -1,0 +1,72 @@
+package capture
+
+// Symbol stands for a text in an Interner; 0 is the empty text.
+type Symbol uint32
+
+// Other is the symbol of every text that came after an Interner was full.
+const Other Symbol = 1
+
+// Interner gives repeated texts small numbers. It is bounded, and it belongs to
+// one goroutine.
+type Interner struct {
+	texts    []string
+	index    map[string]Symbol
+	bytes    int
+	max      int
+	maxBytes int
+	full     uint64
+}
+
+// NewInterner returns an interner for at most max texts and maxBytes of text.
+func NewInterner(max, maxBytes int) *Interner {
+	return &Interner{texts: []string{"", "(other)"}, index: map[string]Symbol{}, max: max, maxBytes: maxBytes}
+}
+
+// Intern returns the symbol of b, or Other when the interner is full. It does
+// not allocate for a text it has seen.
+func (n *Interner) Intern(b []byte) Symbol {
+	if len(b) == 0 {
+		return 0
+	}
+	if s, ok := n.index[string(b)]; ok {
+		return s
+	}
+	return n.add(string(b))
+}
+
+// InternString is Intern for a string.
+func (n *Interner) InternString(t string) Symbol {
+	if t == "" {
+		return 0
+	}
+	if s, ok := n.index[t]; ok {
+		return s
+	}
+	return n.add(t)
+}
+
+func (n *Interner) add(t string) Symbol {
+	if len(n.texts) >= n.max || n.bytes+len(t) > n.maxBytes {
+		n.full++
+		return Other
+	}
+	s := Symbol(len(n.texts))
+	n.texts = append(n.texts, t)
+	n.index[t] = s
+	n.bytes += len(t)
+	return s
+}
+
+// Text returns the text of s.
+func (n *Interner) Text(s Symbol) string {
+	if int(s) >= len(n.texts) {
+		return ""
+	}
+	return n.texts[s]
+}
+
+// Len returns how many symbols exist, the two fixed ones included.
+func (n *Interner) Len() int { return len(n.texts) }
+
+// Overflow returns how many texts became Other.
+func (n *Interner) Overflow() uint64 { return n.full }
