@@ -24,6 +24,7 @@ type View struct {
 	From, To int64        // range of the timeline, Unix ns; 0 means all
 	Bins     int          // timeline bins at most; 0 means 240
 	Filter   ClientFilter // clients that pass are listed; nil lists all
+	Whole    bool         // judge the input as a whole: the verdict is the worst it has been
 }
 
 // ClientFilter selects rows of the client table.
@@ -107,7 +108,7 @@ type Verdict struct {
 	Confidence    float64 // 0..1
 	Since         int64   // onset; 0 when State is Clear or Unknown
 	SinceCensored bool    // the input starts inside it: the onset is Since or earlier
-	Trend         string  // "growing", "steady", "falling" or ""
+	Trend         string  // "growing", "steady", "falling", "ended" or ""
 	What, Who     string  // one sentence each
 	Do, Dont      string
 	NextEvidence  []string

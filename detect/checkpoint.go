@@ -1,0 +1,92 @@
+package detect
+
+import (
+	"maps"
+	"slices"
+	"unsafe"
+)
+
+// clone copies all of the state that a further second depends on. Names are
+// shared: they only grow, and numbers once given keep their meaning.
+func (e *engine) clone() *engine {
+	c := *e
+	c.flights, c.free, c.starts = slices.Clone(e.flights), slices.Clone(e.free), slices.Clone(e.starts)
+	c.calendar = maps.Clone(e.calendar)
+	for at, list := range c.calendar {
+		c.calendar[at] = slices.Clone(list)
+	}
+	c.events = nil
+	c.byOp, c.byCli = make([][]int32, e.opt.Shards), make([][]int32, e.opt.Shards)
+	c.deltas = make([]delta, e.opt.Shards)
+	c.chains, c.herd, c.loop = e.chains.Clone(), e.herd.Clone(), e.loop.Clone()
+	c.clients = slices.Clone(e.clients)
+	c.pop.timeline.bins = slices.Clone(e.pop.timeline.bins)
+	c.recent.at = slices.Clone(e.recent.at)
+	c.sources = slices.Clone(e.sources)
+	c.judge = e.judge.clone()
+	return &c
+}
+
+func (j *judge) clone() judge {
+	c := *j
+	c.found, c.notJudged, c.events = slices.Clone(j.found), slices.Clone(j.notJudged), slices.Clone(j.events)
+	c.flagged, c.firstBad = slices.Clone(j.flagged), slices.Clone(j.firstBad)
+	return c
+}
+
+// size estimates the bytes a clone takes.
+func (e *engine) size() int64 {
+	const fixed = 4 << 20 // chains, herd and loop at rest
+	n := int64(fixed)
+	n += int64(len(e.flights)) * int64(unsafe.Sizeof(flight{}))
+	n += int64(len(e.clients)) * int64(unsafe.Sizeof(client{}))
+	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
+	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
+	n += int64(e.chains.Stats().Open) * 512
+	return n
+}
+
+// checkpoint is a place in the spool and the state there.
+type checkpoint struct {
+	at           int64 // event time judged
+	chunk, index int
+	tally        int
+	state        *engine
+}
+
+// checkpoints are spread over what has been replayed, thinned so that they stay
+// within their budget: seeking back costs at most the replay of one interval.
+type checkpoints struct {
+	list     []checkpoint
+	interval int64
+	max      int64
+}
+
+func (c *checkpoints) due(now int64) bool {
+	return len(c.list) == 0 || now-c.list[len(c.list)-1].at >= c.interval
+}
+
+func (c *checkpoints) add(k checkpoint) {
+	c.list = append(c.list, k)
+	for int64(len(c.list))*k.state.size() > c.max && len(c.list) > 2 {
+		thin := c.list[:0]
+		for i, k := range c.list {
+			if i%2 == 0 {
+				thin = append(thin, k)
+			}
+		}
+		clear(c.list[len(thin):])
+		c.list = thin
+		c.interval *= 2
+	}
+}
+
+// before returns the latest checkpoint at or before t.
+func (c *checkpoints) before(t int64) *checkpoint {
+	for i := len(c.list) - 1; i >= 0; i-- {
+		if c.list[i].at <= t {
+			return &c.list[i]
+		}
+	}
+	return nil
+}

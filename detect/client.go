@@ -1,0 +1,282 @@
+package detect
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"stormwatch/capture"
+	"stormwatch/detect/herd"
+)
+
+// client is what the engine keeps of one client. It holds no pointer, so that
+// the collector passes it by and a checkpoint is a copy.
+type client struct {
+	attempts, ok, refused, failed uint32
+	first, retries                uint32
+	hinted, early                 uint32 // retries after a usable hint; those that came before it allowed
+	avoidable                     uint32
+	victims                       uint32 // first attempts refused
+	chains                        uint32 // first attempts so far: the ordinal of its latest chain
+	rounds                        uint32 // retries that fell into a round of the herd
+	firstSeen, lastSeen           int64
+	lastRefused, lastBare         int64 // second of the last refusal, and of the last without a hint
+	firstEarly, lastEarly         int64
+	earlyBy                       float32 // sum of seconds sent too early
+	gaps                          [gapRing]float32
+	ngaps                         uint32
+	agent                         capture.Symbol
+	route                         uint16
+	agentGroup                    uint8
+	flags                         flags
+	dirty                         bool
+	herd                          herd.Member
+}
+
+// gapRing is how many recent gaps a client keeps for its median; the population
+// statistics have histograms of their own.
+const gapRing = 16
+
+// flags are the client signatures raised for a client, by their place among the
+// rules' client signatures.
+type flags uint32
+
+const (
+	immediate  = int64(50 * time.Millisecond) // signatures-trial: under 50 ms nothing waited
+	earlySlack = int64(50 * time.Millisecond) // detection 2.5: scheduling noise that is no violation
+	fourth     = 4                            // attempts after which a further uncovered retry counts as impatient
+	maxHint    = int64(time.Hour)             // longer hints are absurd and oblige nobody
+)
+
+// tolerance is how much before the hinted moment a retry may come: twice the
+// clock's resolution, 50 ms or 2 % of the wait, whichever is largest.
+func tolerance(wait, resolution int64) int64 {
+	return max(2*resolution, earlySlack, wait/50)
+}
+
+// delta is what one shard counted in one second.
+type delta struct {
+	sum        secondCounts
+	arrivals   [20]int32
+	bare       int64 // refusals that carried no hint, where one would have been seen
+	observable int64
+	bareRing   windowDelta
+	refusedBy  windowDelta
+	flagged    int64 // attempts by clients with a signature
+	avoidable  int64
+	routes     [routeGroups]routeCount
+	dirty      []uint32
+	retries    []int32 // events that are retries, for the herd's rounds
+	newHinted  int64   // clients that met a usable hint with a retry for the first time
+	ok         int64
+	firstBare  int64 // start of the earliest bare refusal of the second; 0 none
+}
+
+// secondCounts are the integer counts of one second.
+type secondCounts struct {
+	attempts, first, retries                int64
+	firstEnded, firstFailed, firstRefused   int64
+	refused, failed, good, ended, impatient int64
+}
+
+type routeCount struct{ attempts, refused int32 }
+
+// windowDelta moves clients within a ring that counts distinct clients by the
+// second of their latest event.
+type windowDelta struct {
+	add int64
+	sub [window]int64 // by age in seconds
+}
+
+// window is how far back distinct clients are counted, in seconds.
+const window = 60
+
+// move notes that a client's latest event is now, and was at last before.
+func (w *windowDelta) move(last *int64, now int64) {
+	if *last == now {
+		return
+	}
+	if age := (now - *last) / tick; *last != 0 && age < window {
+		w.sub[age]++
+	}
+	w.add++
+	*last = now
+}
+
+func (d *delta) reset() {
+	dirty, retries := d.dirty[:0], d.retries[:0]
+	*d = delta{dirty: dirty, retries: retries}
+}
+
+// growClients makes room for the clients that appear in this second.
+func (e *engine) growClients() {
+	if n := len(e.names.labels); n > len(e.clients) {
+		e.clients = slices.Grow(e.clients, n-len(e.clients))[:n]
+	}
+}
+
+// clientShard counts the events of the clients of one shard.
+func (e *engine) clientShard(shard int) {
+	d, h := &e.deltas[shard], e.herd.Shard(shard)
+	d.reset()
+	for _, i := range e.byCli[shard] {
+		ev := e.events[i]
+		f := &e.flights[ev.flight]
+		c := &e.clients[f.rec.client]
+		if !c.dirty {
+			c.dirty = true
+			d.dirty = append(d.dirty, f.rec.client)
+		}
+		if ev.outcome {
+			e.countOutcome(d, c, f)
+			continue
+		}
+		e.countRequest(d, c, f)
+		switch {
+		case f.noChain || f.rec.Flags&capture.Orphan != 0:
+		case f.link.Attempt <= 1:
+			h.First(&c.herd, int(f.rec.agent), f.rec.Start)
+		default:
+			h.Retry(&c.herd, int(f.rec.agent), f.link.Attempt, f.rec.Start, f.link.Gap)
+			d.retries = append(d.retries, i)
+		}
+	}
+}
+
+func (e *engine) countRequest(d *delta, c *client, f *flight) {
+	r := &f.rec
+	if c.attempts == 0 {
+		c.firstSeen = r.Start
+	}
+	c.attempts++
+	c.lastSeen = max(c.lastSeen, r.Start)
+	c.agent, c.route, c.agentGroup = r.Agent, r.route, r.agent
+	d.sum.attempts++
+	d.routes[r.route].attempts++
+	if c.flags != 0 {
+		d.flagged++
+	}
+	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
+	if f.link.Attempt <= 1 {
+		c.first++
+		c.chains++
+		f.ordinal = c.chains
+		d.sum.first++
+		return
+	}
+	c.retries++
+	d.sum.retries++
+	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
+	c.ngaps++
+	covered := e.audit(d, c, f)
+	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || e.hinted(f))
+	if impatient {
+		c.avoidable++
+		d.avoidable++
+		d.sum.impatient++
+	}
+}
+
+// hinted tells whether the retry in f followed a hint it could have obeyed.
+func (e *engine) hinted(f *flight) bool {
+	h := f.link.ParentHint
+	return h.Usable() && h.Wait > 0 && h.Wait <= maxHint
+}
+
+// audit holds a retry against the wait its server named, and tells whether it
+// kept to it.
+func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
+	if !e.hinted(f) {
+		return false
+	}
+	if c.hinted == 0 {
+		d.newHinted++
+	}
+	c.hinted++
+	wait := f.link.ParentHint.Wait
+	if f.link.Gap >= wait-tolerance(wait, e.resolution(f.rec.source)) {
+		return true
+	}
+	if c.early == 0 {
+		c.firstEarly = f.rec.Start
+	}
+	c.early++
+	c.lastEarly = f.rec.Start
+	c.earlyBy += float32(float64(wait-f.link.Gap) / 1e9)
+	return false
+}
+
+func (e *engine) countOutcome(d *delta, c *client, f *flight) {
+	r := &f.rec
+	failed, refused := r.Failed(), r.Refused()
+	c.lastSeen = max(c.lastSeen, r.End)
+	d.sum.ended++
+	if f.link.Attempt <= 1 && !f.noChain {
+		d.sum.firstEnded++
+		if failed {
+			d.sum.firstFailed++
+		}
+		if refused {
+			d.sum.firstRefused++
+			c.victims++
+		}
+	}
+	switch {
+	case !failed:
+		c.ok++
+		d.sum.good++
+		return
+	case refused:
+		c.refused++
+		d.sum.refused++
+		d.routes[r.route].refused++
+		d.refusedBy.move(&c.lastRefused, e.now)
+	default:
+		c.failed++
+	}
+	d.sum.failed++
+	if !refused || r.Hint.State == capture.NotObservable {
+		return
+	}
+	d.observable++
+	if r.Hint.State == capture.Absent {
+		d.bare++
+		if d.firstBare == 0 || r.End < d.firstBare {
+			d.firstBare = r.End
+		}
+		d.bareRing.move(&c.lastBare, e.now)
+	}
+}
+
+// roundShard marks the clients whose retries fell into a round of the herd.
+func (e *engine) roundShard(shard int) {
+	d := &e.deltas[shard]
+	for _, i := range d.retries {
+		f := &e.flights[e.events[i].flight]
+		if f.link.Gap >= 2*int64(herd.Bin) && e.herd.InRound(int(f.rec.agent), f.rec.Start) {
+			e.clients[f.rec.client].rounds++
+		}
+	}
+}
+
+// gapStats returns median and median absolute deviation of the recent gaps.
+func (c *client) gapStats() (median, mad float64, known bool) {
+	n := int(min(c.ngaps, gapRing))
+	if n == 0 {
+		return 0, 0, false
+	}
+	v := c.gaps
+	s := v[:n]
+	slices.Sort(s)
+	m := middle(s)
+	for i := range s {
+		s[i] = float32(math.Abs(float64(s[i]) - m))
+	}
+	slices.Sort(s)
+	return m, middle(s), true
+}
+
+func middle(s []float32) float64 {
+	n := len(s)
+	return (float64(s[(n-1)/2]) + float64(s[n/2])) / 2
+}

@@ -1,0 +1,352 @@
+package detect
+
+import (
+	"slices"
+
+	"stormwatch/detect/chain"
+	"stormwatch/detect/herd"
+	"stormwatch/detect/sustain"
+)
+
+// engine consumes two events per exchange, the request at its start and the
+// outcome at its end, in event-time order, and judges at each whole second.
+//
+// A second is worked through in three steps with a barrier after each: chains
+// (sharded by operation), clients (sharded by client), and the population, whose
+// integer counts are merged before anything is computed from them. Nothing in a
+// step depends on how many shards there are.
+type engine struct {
+	opt   Options
+	names *names
+
+	now    int64 // start of the second being collected
+	begun  bool
+	seq    uint64 // requests so far
+	first  int64  // start of the first request
+	latest int64  // latest moment seen
+
+	flights  []flight
+	free     []int32
+	starts   []int32           // requests of this second, in order
+	calendar map[int64][]int32 // flights by the second of their outcome
+
+	events []event // of the second being worked through
+	byOp   [][]int32
+	byCli  [][]int32
+
+	chains  *chain.Set
+	herd    *herd.Herd
+	loop    *sustain.Machine
+	clients []client
+	deltas  []delta
+	pop     population
+	judge   judge
+	recent  ring
+	sources []Source
+
+	told  []tale // requests of this second whose rows are wanted
+	ready []readyTale
+	rates tallyState
+}
+
+// readyTale is a row with all that it needs, its second being worked through.
+type readyTale struct {
+	flight flight
+	target string
+}
+
+// flight is an exchange between its request and its outcome.
+type flight struct {
+	rec      record
+	seq      uint64
+	op, tmpl uint64
+	addr     uint64
+	path     uint32 // symbol in names.paths
+	noChain  bool   // late or without a request: counted, never matched
+	link     chain.Link
+	ordinal  uint32 // of its chain, on the root's client
+}
+
+// event is a request or an outcome of this second.
+type event struct {
+	flight  int32
+	outcome bool
+}
+
+func newEngine(o Options, n *names) *engine {
+	o = o.withDefaults()
+	e := &engine{
+		opt: o, names: n, calendar: map[int64][]int32{},
+		chains: chain.NewSet(chain.Options{Shards: o.Shards, MaxFailures: min(1<<20, 4*o.MaxClients)}),
+		herd:   herd.NewHerd(o.Shards, agentGroups),
+		loop:   sustain.New(sustain.Options{Capacity: o.Capacity}),
+		byOp:   make([][]int32, o.Shards), byCli: make([][]int32, o.Shards),
+		deltas: make([]delta, o.Shards),
+	}
+	e.judge = newJudge(o.Rules)
+	return e
+}
+
+// take accepts a record whose start is not before any taken earlier; live input
+// may break that rule, and is then counted but not matched.
+func (e *engine) take(r *record, target []byte) int32 {
+	e.advance(floor(r.Start))
+	i := e.board(r, target)
+	f := &e.flights[i]
+	if f.rec.Start < e.now {
+		f.noChain = true
+	}
+	e.starts = append(e.starts, i)
+	return i
+}
+
+// land schedules the outcome of a flight.
+func (e *engine) land(i int32) {
+	f := &e.flights[i]
+	at := max(floor(f.rec.End), e.now)
+	e.calendar[at] = append(e.calendar[at], i)
+}
+
+// board finds room for an exchange in flight.
+func (e *engine) board(r *record, target []byte) int32 {
+	var i int32
+	if n := len(e.free); n > 0 {
+		i, e.free = e.free[n-1], e.free[:n-1]
+	} else {
+		i = int32(len(e.flights))
+		e.flights = append(e.flights, flight{})
+	}
+	e.seq++
+	f := &e.flights[i]
+	*f = flight{rec: *r, seq: e.seq, path: uint32(e.names.paths.Intern(target))}
+	f.op, f.tmpl, f.addr = identify(r, target)
+	if r.End < r.Start {
+		f.rec.End = r.Start
+	}
+	if !e.begun {
+		e.begun, e.now, e.first = true, floor(r.Start), r.Start
+	}
+	e.latest = max(e.latest, f.rec.Start)
+	return i
+}
+
+func floor(t int64) int64 {
+	f := t - t%tick
+	if t < 0 && f != t {
+		f -= tick
+	}
+	return f
+}
+
+// longestSilence is how many empty seconds are judged one by one before the rest
+// of a silence is jumped over: longer than every window a rule looks at.
+const longestSilence = 300
+
+// advance judges every second that ends at or before t.
+func (e *engine) advance(t int64) {
+	if !e.begun {
+		return
+	}
+	for quiet := 0; e.now+tick <= t; {
+		if len(e.starts) == 0 && len(e.calendar) == 0 {
+			if quiet++; quiet > longestSilence {
+				e.loop.Skip((t - e.now) / tick)
+				e.now = floor(t)
+				return
+			}
+		} else if len(e.starts) == 0 && len(e.calendar[e.now]) == 0 {
+			if quiet++; quiet > longestSilence {
+				if next := min(e.nextOutcome(), floor(t)); next > e.now {
+					e.loop.Skip((next - e.now) / tick)
+					e.now = next
+					quiet = 0
+					continue
+				}
+			}
+		} else {
+			quiet = 0
+		}
+		e.second()
+	}
+}
+
+func (e *engine) nextOutcome() int64 {
+	next := int64(1<<63 - 1)
+	for at := range e.calendar {
+		next = min(next, at)
+	}
+	return next
+}
+
+// second works through the second that begins at e.now.
+func (e *engine) second() {
+	e.order()
+	e.partition()
+	e.parallel(e.matchShard)
+	e.chains.Barrier(e.now + tick)
+	e.growClients()
+	e.parallel(e.clientShard)
+	e.herd.Barrier(e.now + tick)
+	e.parallel(e.roundShard)
+	e.merge()
+	e.emit()
+	e.release()
+	e.now += tick
+	e.judge.second(e)
+}
+
+// order merges requests and outcomes of this second. At one moment an outcome
+// comes before a request, since the request may answer it; an exchange without
+// duration begins before it ends.
+func (e *engine) order() {
+	ends := e.calendar[e.now]
+	delete(e.calendar, e.now)
+	// An exchange that both begins and ends here is in ends already.
+	slices.SortFunc(ends, func(a, b int32) int {
+		fa, fb := &e.flights[a], &e.flights[b]
+		switch {
+		case fa.rec.End != fb.rec.End:
+			return compare(fa.rec.End < fb.rec.End)
+		case fa.instant() != fb.instant():
+			return compare(fb.instant())
+		case fa.seq == fb.seq:
+			return 0
+		}
+		return compare(fa.seq < fb.seq)
+	})
+	e.events = e.events[:0]
+	j := 0
+	for _, s := range e.starts {
+		fs := &e.flights[s]
+		for j < len(ends) {
+			fe := &e.flights[ends[j]]
+			if fe.rec.End > fs.rec.Start || fe.rec.End == fs.rec.Start && fe.instant() && fe.seq >= fs.seq || fe.seq == fs.seq {
+				break
+			}
+			e.events = append(e.events, event{ends[j], true})
+			j++
+		}
+		e.events = append(e.events, event{s, false})
+	}
+	for ; j < len(ends); j++ {
+		e.events = append(e.events, event{ends[j], true})
+	}
+	e.starts = e.starts[:0]
+}
+
+func (f *flight) instant() bool { return f.rec.End == f.rec.Start }
+
+func compare(less bool) int {
+	if less {
+		return -1
+	}
+	return 1
+}
+
+func (e *engine) partition() {
+	for i := range e.byOp {
+		e.byOp[i], e.byCli[i] = e.byOp[i][:0], e.byCli[i][:0]
+	}
+	shards := uint32(e.opt.Shards)
+	for i, ev := range e.events {
+		f := &e.flights[ev.flight]
+		op := e.chains.ShardOf(f.op)
+		e.byOp[op] = append(e.byOp[op], int32(i))
+		c := f.rec.client % shards
+		e.byCli[c] = append(e.byCli[c], int32(i))
+	}
+}
+
+// worthSharing is the number of events from which a second is divided among
+// goroutines; below, starting them costs more than they save.
+const worthSharing = 512
+
+func (e *engine) parallel(step func(shard int)) {
+	if len(e.events) < worthSharing || e.opt.Shards == 1 {
+		for i := range e.opt.Shards {
+			step(i)
+		}
+		return
+	}
+	done := make(chan struct{}, e.opt.Shards)
+	for i := range e.opt.Shards {
+		go func() {
+			step(i)
+			done <- struct{}{}
+		}()
+	}
+	for range e.opt.Shards {
+		<-done
+	}
+}
+
+// matchShard finds the chains of the operations of one shard.
+func (e *engine) matchShard(shard int) {
+	m := e.chains.Shard(shard)
+	for _, i := range e.byOp[shard] {
+		ev := e.events[i]
+		f := &e.flights[ev.flight]
+		switch {
+		case f.noChain:
+			f.link = chain.Link{Root: f.seq, RootClient: f.rec.client, Attempt: 1}
+		case ev.outcome:
+			res := f.result()
+			m.Outcome(&res)
+		default:
+			req := f.request()
+			f.link = m.Request(&req)
+		}
+	}
+}
+
+func (f *flight) request() chain.Request {
+	r := &f.rec
+	return chain.Request{
+		Seq: f.seq, Start: r.Start, Op: f.op, Template: f.tmpl, Addr: f.addr, IP: hash(1, r.Src.IP[:]), Cred: r.Credential,
+		Client: r.client, Idem: r.IdemKey, Counter: r.Attempt.Counter, N: r.Attempt.N,
+	}
+}
+
+func (f *flight) result() chain.Result {
+	r := &f.rec
+	return chain.Result{
+		Seq: f.seq, Op: f.op, Addr: f.addr, Cred: r.Credential, Start: r.Start, End: r.End, Status: r.Status, Reason: r.Reason,
+		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey,
+		Counter: r.Attempt.Counter, N: r.Attempt.N, Template: f.tmpl, IP: hash(1, r.Src.IP[:]),
+	}
+}
+
+// emit keeps what later views show of the outcomes of this second, and readies
+// the rows of its requests.
+func (e *engine) emit() {
+	for _, ev := range e.events {
+		if ev.outcome {
+			e.recent.put(&e.flights[ev.flight])
+		}
+	}
+	for _, t := range e.told {
+		e.ready = append(e.ready, readyTale{e.flights[t.flight], t.target})
+	}
+	e.told = e.told[:0]
+}
+
+// release frees the flights whose outcome has been worked through.
+func (e *engine) release() {
+	for _, ev := range e.events {
+		if ev.outcome {
+			e.latest = max(e.latest, e.flights[ev.flight].rec.End)
+			e.free = append(e.free, ev.flight)
+		}
+	}
+}
+
+// finish judges up to the end of a recorded input, outcomes in flight included.
+func (e *engine) finish() {
+	for len(e.starts) > 0 || len(e.calendar) > 0 {
+		next := e.now
+		if len(e.starts) == 0 {
+			next = max(next, e.nextOutcome())
+		}
+		e.advance(next + tick)
+	}
+}

@@ -1,0 +1,167 @@
+package detect
+
+import (
+	"cmp"
+	"slices"
+
+	"stormwatch/rules"
+)
+
+func severity(name string) Severity {
+	for s := Info; s <= Critical; s++ {
+		if s.String() == name {
+			return s
+		}
+	}
+	return Info
+}
+
+func evidenceOf(f *found, feature string) float64 {
+	for _, ev := range f.said.Evidence {
+		if rules.Features()[ev.Feature].Name == feature {
+			return ev.Value
+		}
+	}
+	return 0
+}
+
+// findings tells what was found, live ones first.
+func (j *judge) findings(e *engine) []Finding {
+	out := make([]Finding, 0, len(j.found))
+	for i := range j.found {
+		out = append(out, j.finding(e, &j.found[i]))
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		if a.Active() != b.Active() {
+			return compare(a.Active())
+		}
+		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), -cmp.Compare(a.Score, b.Score), cmp.Compare(a.Signature, b.Signature))
+	})
+	return out
+}
+
+func (j *judge) finding(e *engine, f *found) Finding {
+	out := Finding{
+		Signature: f.sig.ID, Scope: scopeName(f), Score: f.said.Score, Severity: severity(f.said.Severity),
+		Confidence: min(.99, .5+.5*f.said.Score) * e.quality(),
+		Onset:      f.onset, Detected: f.detected, Ended: f.over, OnsetCensored: f.censored,
+		Says: f.said.Says, When: f.sig.When, FalsePositives: f.sig.FalsePositives,
+		At: f.at, Mitigations: f.sig.Mitigations,
+	}
+	for _, p := range f.said.Parts {
+		out.Parts = append(out.Parts, Part{p.Name, p.Points, p.Max})
+	}
+	features := rules.Features()
+	for _, ev := range f.said.Evidence {
+		ft := features[ev.Feature]
+		out.Evidence = append(out.Evidence, Evidence{
+			Name: ft.Name, Unit: ft.Unit, Meaning: ft.Meaning, Value: ev.Value, N: ev.N, Threshold: ev.Threshold, P: Number{ev.P, ev.HasP},
+		})
+	}
+	if g := onlyGroup(f.groups); g > 0 {
+		out.Agent = e.agentName(g)
+	}
+	out.Clients, out.ClientCount = j.involved(e, f)
+	if r := e.pop.worstRoute(); r > 0 {
+		out.Route = e.names.texts.Text(e.names.routeOf[r])
+	}
+	return out
+}
+
+// scopeName is the scope of a finding: a client signature that holds for most
+// of those it could hold for is the population's.
+func scopeName(f *found) string {
+	switch {
+	case f.sig.Scope == rules.Client:
+		return "client"
+	case f.groups != 0:
+		return "group"
+	}
+	return string(f.sig.Scope)
+}
+
+const (
+	maxNamed   = 50 // clients named in a finding; the count tells of the rest
+	population = .8 // share of those exposed from which a finding is everybody's (signatures-trial, scope)
+)
+
+// involved names the clients behind a finding, none when it is nearly all of
+// those that could show it.
+func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
+	member, exposed := j.membership(e, f)
+	if member == nil {
+		return nil, int(sum(&e.pop.refusedBy))
+	}
+	for id := range e.clients {
+		if member(&e.clients[id]) {
+			count++
+			if len(labels) < maxNamed {
+				labels = append(labels, e.names.labels[id])
+			}
+		}
+	}
+	if float64(count) >= population*float64(exposed) {
+		labels = nil
+	}
+	return labels, count
+}
+
+// membership returns the test for being involved, and how many could be.
+func (j *judge) membership(e *engine, f *found) (member func(*client) bool, exposed int) {
+	for k, s := range j.clientSig {
+		if s.ID == f.sig.ID {
+			bit := flags(1) << k
+			return func(c *client) bool { return c.flags&bit != 0 }, int(e.pop.hinted)
+		}
+	}
+	if f.sig.ID != "lockstep" {
+		return nil, 0
+	}
+	for id := range e.clients {
+		if e.clients[id].retries > 0 {
+			exposed++
+		}
+	}
+	return func(c *client) bool {
+		return c.rounds >= 2 && (f.groups == 0 || f.groups>>c.agentGroup&1 == 1)
+	}, exposed
+}
+
+// mitigations collects what the findings call for, what can be done now first.
+func (j *judge) mitigations(all bool) []Mitigation {
+	var out []Mitigation
+	for i := range j.found {
+		f := &j.found[i]
+		if f.over != 0 && !all {
+			continue
+		}
+		for _, id := range f.sig.Mitigations {
+			if k := slices.IndexFunc(out, func(m Mitigation) bool { return m.ID == id }); k >= 0 {
+				if !slices.Contains(out[k].Because, f.sig.ID) {
+					out[k].Because = append(out[k].Because, f.sig.ID)
+				}
+				continue
+			}
+			if m := j.set.Mitigation(id); m != nil {
+				out = append(out, mitigation(m, f.sig.ID))
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Mitigation) int { return cmp.Compare(urgency(a.When), urgency(b.When)) })
+	return out
+}
+
+func mitigation(m *rules.Mitigation, because string) Mitigation {
+	out := Mitigation{
+		ID: m.ID, Title: m.Title, Who: m.Who, When: m.When, Expect: m.Expect, Risk: m.Risk, Dont: m.Dont, Undo: m.Undo, Check: m.Check,
+		Because: []string{because},
+	}
+	for _, s := range m.Snippets {
+		out.Snippets = append(out.Snippets, Snippet{s.For, s.Text})
+	}
+	return out
+}
+
+func urgency(when string) int {
+	return slices.Index([]string{"now", "client release", "server release"}, when)
+}

@@ -1,0 +1,72 @@
+package detect
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// identify gives a record the numbers under which chains look for it: what was
+// asked (op), the shape of it (tmpl), and who asked as far as addresses tell.
+// Two requests of one operation at different hops are never one chain by timing,
+// so the source's vantage is part of op where records carry one.
+func identify(r *record, target []byte) (op, tmpl, addr uint64) {
+	seed := uint64(r.Method)<<32 | uint64(r.Host)
+	op = hash(seed, canonical(target))
+	if r.Body != 0 {
+		op = mix(op^r.Body, 0x9e3779b97f4a7c15) | 1
+	}
+	path, _, _ := bytes.Cut(target, []byte("?"))
+	var buf [256]byte
+	tmpl = hash(uint64(r.Method), template(buf[:0], path[:min(len(path), len(buf))]))
+	var who [24]byte
+	copy(who[:16], r.Src.IP[:])
+	binary.LittleEndian.PutUint32(who[16:], uint32(r.Forwarded))
+	binary.LittleEndian.PutUint32(who[20:], uint32(r.Agent))
+	return op, tmpl, hash(2, who[:])
+}
+
+// canonical removes the query parameters whose values change from attempt to
+// attempt though the request is the same one: time stamps, nonces, signatures.
+// The target itself is returned when it has none, which is nearly always.
+func canonical(target []byte) []byte {
+	q := bytes.IndexByte(target, '?')
+	if q < 0 || !anyVolatile(target[q+1:]) {
+		return target
+	}
+	out := append([]byte(nil), target[:q+1]...)
+	for param := range bytes.SplitSeq(target[q+1:], []byte("&")) {
+		if !volatile(param) {
+			out = append(append(out, param...), '&')
+		}
+	}
+	return out
+}
+
+func anyVolatile(query []byte) bool {
+	for len(query) > 0 {
+		param := query
+		if i := bytes.IndexByte(query, '&'); i >= 0 {
+			param, query = query[:i], query[i+1:]
+		} else {
+			query = nil
+		}
+		if volatile(param) {
+			return true
+		}
+	}
+	return false
+}
+
+// volatile tells whether a parameter is one of those that clients and signing
+// libraries renew for each attempt (cache busters, AWS signature version 4).
+func volatile(param []byte) bool {
+	name := param
+	if i := bytes.IndexByte(param, '='); i >= 0 {
+		name = param[:i]
+	}
+	switch string(name) {
+	case "_", "ts", "timestamp", "nonce", "cb", "cachebuster", "X-Amz-Date", "X-Amz-Signature", "X-Amz-Credential", "sig", "signature":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,206 @@
+package detect
+
+import (
+	"container/heap"
+	"slices"
+	"sync"
+
+	"stormwatch/capture"
+)
+
+// Live judges sources whose end is not known. Exchanges wait in a bounded window
+// until the sources' watermarks have passed their start, or until the window is
+// full; a request announced without its answer is judged as a request, and its
+// outcome follows.
+type Live struct {
+	opt     Options
+	mu      sync.Mutex // sources deliver by batch, never by exchange
+	e       *engine
+	names   *names
+	inlets  []*Inlet
+	wait    waiting
+	open    map[openKey]int32 // announced requests in flight
+	tallies []capture.Tally
+	newest  int64
+	seq     uint64
+}
+
+type openKey struct {
+	source uint8
+	id     uint64
+}
+
+// maxWaiting bounds the window: about 70 MB, a few seconds of heavy traffic.
+const maxWaiting = 1 << 18
+
+// idleAfter is the silence of a source after which it holds no other back.
+const idleAfter = 2 * tick
+
+// NewLive returns an engine without sources.
+func NewLive(o Options) *Live {
+	o = o.withDefaults()
+	n := newNames(o)
+	return &Live{opt: o, names: n, e: newEngine(o, n), open: map[openKey]int32{}}
+}
+
+// Inlet opens the way in for one source.
+func (l *Live) Inlet(info capture.Info) *Inlet {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in := &Inlet{info: info, index: min(len(l.inlets), maxSources-1), mu: &l.mu}
+	in.take = func(b *capture.Batch) error { return l.deliver(in, b) }
+	l.inlets = append(l.inlets, in)
+	l.e.sources = (&Recording{inlets: l.inlets}).sources()
+	return in
+}
+
+func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
+	in.note(b)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in.names = b.Names
+	if b.Health != nil {
+		l.e.sources[in.index].Health = in.health
+	}
+	for i := range b.Exchanges {
+		w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
+		target := b.Bytes(b.Exchanges[i].Target)
+		in.translate(l.names, &w.rec)
+		l.names.group(&w.rec, target)
+		w.target = slices.Clone(target)
+		l.newest = max(l.newest, w.rec.Start)
+		heap.Push(&l.wait, w)
+	}
+	l.tallies = append(l.tallies, b.Tallies...)
+	for len(l.wait) > maxWaiting {
+		l.board()
+	}
+	return nil
+}
+
+// board takes the earliest waiting exchange into the engine.
+func (l *Live) board() {
+	w := heap.Pop(&l.wait).(waiter)
+	if !l.e.sources[w.rec.source].Primary {
+		return
+	}
+	key := openKey{w.rec.source, w.rec.ID}
+	if w.rec.ID != 0 {
+		if i, ok := l.open[key]; ok {
+			if w.rec.Outcome != capture.Pending {
+				delete(l.open, key)
+				l.e.complete(i, &w.rec)
+			}
+			return
+		}
+	}
+	if l.e.begun && w.rec.Start < l.e.now {
+		l.e.sources[w.rec.source].Health.Late++
+	}
+	i := l.e.take(&w.rec, w.target)
+	if w.rec.Outcome == capture.Pending {
+		if len(l.open) < maxWaiting {
+			l.open[key] = i
+		}
+		return
+	}
+	l.e.land(i)
+}
+
+// complete gives an announced request its outcome.
+func (e *engine) complete(i int32, r *record) {
+	f := &e.flights[i]
+	f.rec.End, f.rec.Status, f.rec.Outcome, f.rec.Reason, f.rec.Hint, f.rec.Date, f.rec.At = r.End, r.Status, r.Outcome, r.Reason, r.Hint, r.Date, r.At
+	e.land(i)
+}
+
+// Advance judges every second that all sources have left behind. wall is the
+// caller's clock in Unix nanoseconds: a source that has been silent for two
+// seconds of it does not hold the others back.
+func (l *Live) Advance(wall int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	mark := int64(1<<63 - 1)
+	active := false
+	for _, in := range l.inlets {
+		if in.seen {
+			in.seen, in.heard = false, wall
+		}
+		if wall-in.heard < idleAfter && in.mark != 0 {
+			mark, active = min(mark, in.mark), true
+		}
+	}
+	if !active {
+		if mark = l.newest + 1; len(l.wait) == 0 && len(l.tallies) == 0 {
+			return nil
+		}
+	}
+	for len(l.wait) > 0 && l.wait[0].rec.Start < mark {
+		l.board()
+	}
+	if active {
+		l.e.advance(floor(mark))
+	}
+	slices.SortStableFunc(l.tallies, func(a, b capture.Tally) int { return compare(a.Start < b.Start) })
+	for i := range l.tallies {
+		l.e.tally(&l.tallies[i])
+	}
+	l.tallies = l.tallies[:0]
+	return nil
+}
+
+// Finish judges what is still waiting, once every source has ended.
+func (l *Live) Finish() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.wait) > 0 {
+		l.board()
+	}
+	for key, i := range l.open {
+		l.e.land(i)
+		delete(l.open, key)
+	}
+	l.e.finish()
+}
+
+// Snapshot tells the state that v asks for.
+func (l *Live) Snapshot(v View) *Snapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.e.snapshot(v)
+	l.seq++
+	s.Seq, s.Live, s.Loaded = l.seq, true, 1
+	s.Sources = cloneSources(l.e.sources)
+	return s
+}
+
+func cloneSources(in []Source) []Source {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i].Health = *in[i].Health.Clone()
+	}
+	return out
+}
+
+// waiter is an exchange in the window.
+type waiter struct {
+	rec    record
+	target []byte
+}
+
+type waiting []waiter
+
+func (w waiting) Len() int           { return len(w) }
+func (w waiting) Less(i, j int) bool { return before(&w[i].rec, &w[j].rec) < 0 }
+func (w waiting) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
+
+// Push implements heap.Interface.
+func (w *waiting) Push(x any) { *w = append(*w, x.(waiter)) }
+
+// Pop implements heap.Interface.
+func (w *waiting) Pop() any {
+	old := *w
+	x := old[len(old)-1]
+	*w = old[:len(old)-1]
+	return x
+}

@@ -1,0 +1,157 @@
+package detect
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"strconv"
+
+	"stormwatch/capture"
+)
+
+// names gives texts, clients, routes and agents the numbers by which the engine
+// counts, in the order of first appearance. It only grows, and is bounded.
+type names struct {
+	texts   *capture.Interner
+	paths   *capture.Interner // a bounded sample: hostile paths cannot grow it
+	byAddr  map[[16]byte]uint32
+	byCred  map[uint64]uint32
+	labels  []string // by client; 0 stands for all clients beyond the bound
+	max     int
+	byKey   bool
+	excess  int64 // exchanges of clients beyond the bound
+	routes  map[uint64]uint16
+	routeOf []capture.Symbol
+	agents  map[capture.Symbol]uint8
+	agentOf []capture.Symbol
+	scratch []byte
+}
+
+const otherClients = "(other clients)"
+
+func newNames(o Options) *names {
+	return &names{
+		texts:  capture.NewInterner(1<<17, 8<<20),
+		paths:  capture.NewInterner(4096, 1<<20),
+		byAddr: map[[16]byte]uint32{}, byCred: map[uint64]uint32{},
+		labels: []string{otherClients}, max: o.MaxClients, byKey: o.ClientBy == "key",
+		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
+		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
+	}
+}
+
+// client returns the number of the client that sent x.
+func (n *names) client(x *capture.Exchange) uint32 {
+	if n.byKey && x.Credential != 0 {
+		if id, ok := n.byCred[x.Credential]; ok {
+			return id
+		}
+		if len(n.labels) > n.max {
+			n.excess++
+			return 0
+		}
+		id := uint32(len(n.labels))
+		n.byCred[x.Credential] = id
+		n.labels = append(n.labels, "cred-"+strconv.Itoa(len(n.byCred)))
+		return id
+	}
+	if id, ok := n.byAddr[x.Src.IP]; ok {
+		return id
+	}
+	if len(n.labels) > n.max {
+		n.excess++
+		return 0
+	}
+	id := uint32(len(n.labels))
+	n.byAddr[x.Src.IP] = id
+	label := "(unknown address)"
+	if !x.Src.IsZero() {
+		label = x.Src.Addr().String()
+	}
+	n.labels = append(n.labels, label)
+	return id
+}
+
+// agent returns the population group of an agent.
+func (n *names) agent(a capture.Symbol) uint8 {
+	if g, ok := n.agents[a]; ok {
+		return g
+	}
+	if len(n.agentOf) == agentGroups-1 {
+		n.agentOf = append(n.agentOf, capture.Other)
+	}
+	if len(n.agentOf) >= agentGroups {
+		return agentGroups - 1
+	}
+	g := uint8(len(n.agentOf))
+	n.agents[a] = g
+	n.agentOf = append(n.agentOf, a)
+	return g
+}
+
+// route returns the group of a method, host and path with its numbers removed.
+func (n *names) route(x *capture.Exchange, target []byte) uint16 {
+	path, _, _ := bytes.Cut(target, []byte("?"))
+	n.scratch = template(n.scratch[:0], path)
+	h := hash(uint64(x.Method)<<32|uint64(x.Host), n.scratch)
+	if r, ok := n.routes[h]; ok {
+		return r
+	}
+	if len(n.routeOf) == routeGroups-1 {
+		n.routeOf = append(n.routeOf, capture.Other)
+	}
+	if len(n.routeOf) >= routeGroups {
+		return routeGroups - 1
+	}
+	r := uint16(len(n.routeOf))
+	n.routes[h] = r
+	text := n.texts.Text(x.Method) + " " + n.texts.Text(x.Host) + string(n.scratch[:min(len(n.scratch), maxRouteText)])
+	n.routeOf = append(n.routeOf, n.texts.InternString(text))
+	return r
+}
+
+const maxRouteText = 120
+
+// template appends path with each run of hexadecimal digits that begins with a
+// decimal digit replaced by "N": the identifiers in it.
+func template(dst, path []byte) []byte {
+	for i := 0; i < len(path); {
+		c := path[i]
+		if c < '0' || c > '9' {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		for i < len(path) && isHex(path[i]) {
+			i++
+		}
+		dst = append(dst, 'N')
+	}
+	return dst
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' || c == '-'
+}
+
+// hash mixes bytes eight at a time by wide multiplication; it is the same in
+// every run, so that nothing that is derived from it changes from run to run.
+func hash(seed uint64, b []byte) uint64 {
+	const m1, m2 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db
+	h := seed ^ m1
+	for len(b) >= 8 {
+		h = mix(h^binary.LittleEndian.Uint64(b), m2)
+		b = b[8:]
+	}
+	var tail uint64
+	for i, c := range b {
+		tail |= uint64(c) << (8 * i)
+	}
+	h = mix(h^tail, m2^uint64(len(b)))
+	return mix(h, m1) | 1
+}
+
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}

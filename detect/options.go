@@ -1,0 +1,51 @@
+package detect
+
+import (
+	"time"
+
+	"stormwatch/rules"
+)
+
+// Options set what an engine judges by, and its bounds.
+type Options struct {
+	Rules    *rules.Set
+	Shards   int     // how many parts of the state are worked on at once; the result does not depend on it
+	ClientBy string  // "addr" (default) or "key": what a client is
+	Capacity float64 // what the server can serve per second, if the operator knows; 0 unknown
+	TempDir  string  // for the spool; "" is the system's
+	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 48 MiB
+
+	MaxClients     int           // clients kept, the longest idle leave first; 0 means 1<<20
+	MaxCheckpoints int64         // bytes of all checkpoints together; 0 means 256 MiB
+	ClientIdle     time.Duration // clients idle for longer may leave; 0 means 15 minutes
+}
+
+const (
+	tick        = int64(time.Second)
+	maxShards   = 64
+	agentGroups = 64  // agents told apart in population statistics; the rest share the last group
+	routeGroups = 256 // routes told apart likewise
+)
+
+func (o Options) withDefaults() Options {
+	if o.Shards < 1 {
+		o.Shards = 1
+	}
+	o.Shards = min(o.Shards, maxShards)
+	if o.ClientBy == "" {
+		o.ClientBy = "addr"
+	}
+	if o.Memory == 0 {
+		o.Memory = 48 << 20
+	}
+	if o.MaxClients == 0 {
+		o.MaxClients = 1 << 20
+	}
+	if o.MaxCheckpoints == 0 {
+		o.MaxCheckpoints = 256 << 20
+	}
+	if o.ClientIdle == 0 {
+		o.ClientIdle = 15 * time.Minute
+	}
+	return o
+}

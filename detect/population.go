@@ -1,0 +1,224 @@
+package detect
+
+import (
+	"slices"
+	"time"
+
+	"stormwatch/detect/sustain"
+)
+
+// population is what is counted of everybody: sums since the input's start,
+// sliding windows of whole seconds, and the timeline.
+type population struct {
+	total     secondCounts
+	avoidable int64
+	peak50    int64
+	seconds   [window]windowSecond // by second modulo window
+	refusedBy [window]int64        // distinct clients by the second of their latest refusal
+	bareBy    [window]int64
+	hinted    int64 // clients that ever retried after a usable hint
+	routes    [routeGroups]struct{ attempts, refused int64 }
+	firstBare int64 // moment of the first bare refusal of the present run
+	judged    int64 // seconds judged
+	timeline  timeline
+}
+
+type windowSecond struct {
+	secondCounts
+	bare, observable, flagged, avoidable int64
+}
+
+// slot is the place of the second that starts at t in the windows.
+func slot(t int64) int { return int(((t/tick)%window + window) % window) }
+
+// merge adds what the shards counted in the second at e.now. All of it is
+// integer, so the order of shards does not matter.
+func (e *engine) merge() {
+	p := &e.pop
+	now := slot(e.now)
+	p.refusedBy[now], p.bareBy[now] = 0, 0
+	var w windowSecond
+	var arrivals [20]int64
+	firstBare := int64(0)
+	for s := range e.deltas {
+		d := &e.deltas[s]
+		w.add(&d.sum)
+		w.bare += d.bare
+		w.observable += d.observable
+		w.flagged += d.flagged
+		w.avoidable += d.avoidable
+		p.hinted += d.newHinted
+		for i, n := range d.arrivals {
+			arrivals[i] += int64(n)
+		}
+		for i := range d.routes {
+			p.routes[i].attempts += int64(d.routes[i].attempts)
+			p.routes[i].refused += int64(d.routes[i].refused)
+		}
+		d.refusedBy.apply(&p.refusedBy, now)
+		d.bareRing.apply(&p.bareBy, now)
+		if d.firstBare != 0 && (firstBare == 0 || d.firstBare < firstBare) {
+			firstBare = d.firstBare
+		}
+	}
+	if firstBare != 0 && sum(&p.bareBy) == p.bareBy[now] {
+		p.firstBare = firstBare
+	}
+	p.seconds[now] = w
+	p.total.add(&w.secondCounts)
+	p.avoidable += w.avoidable
+	p.peak50 = max(p.peak50, slices.Max(arrivals[:]))
+	p.judged++
+	p.timeline.add(e.now, &w.secondCounts)
+	e.loop.Tick(sustain.Second{
+		At: e.now, First: w.first, FirstEnded: w.firstEnded, FirstFailed: w.firstFailed, FirstRefused: w.firstRefused,
+		Attempts: w.attempts, Retries: w.retries, Refused: w.refused, Failed: w.failed, Good: w.good, Impatient: w.impatient,
+		MedianGap: e.herd.Reading(0).MedianGap, Known: true,
+	})
+}
+
+func (w *windowDelta) apply(ring *[window]int64, now int) {
+	ring[now] += w.add
+	for age, n := range w.sub {
+		ring[(now-age+window)%window] -= n
+	}
+}
+
+func sum(ring *[window]int64) (n int64) {
+	for _, v := range ring {
+		n += v
+	}
+	return n
+}
+
+func (s *secondCounts) add(o *secondCounts) {
+	s.attempts += o.attempts
+	s.first += o.first
+	s.retries += o.retries
+	s.firstEnded += o.firstEnded
+	s.firstFailed += o.firstFailed
+	s.firstRefused += o.firstRefused
+	s.refused += o.refused
+	s.failed += o.failed
+	s.good += o.good
+	s.ended += o.ended
+	s.impatient += o.impatient
+}
+
+// last sums the n seconds before now, or as many as have been judged.
+func (p *population) last(now int64, n int) (w windowSecond, seconds int) {
+	seconds = int(min(int64(n), p.judged, window))
+	for i := 1; i <= seconds; i++ {
+		s := &p.seconds[slot(now-int64(i)*tick)]
+		w.add(&s.secondCounts)
+		w.bare += s.bare
+		w.observable += s.observable
+		w.flagged += s.flagged
+		w.avoidable += s.avoidable
+	}
+	return w, seconds
+}
+
+// clear empties the sliding windows after a silence that was jumped over.
+func (p *population) clear() {
+	p.seconds = [window]windowSecond{}
+	p.refusedBy, p.bareBy = [window]int64{}, [window]int64{}
+}
+
+// timeline holds the whole input in equal bins, which grow wider as it grows
+// longer, so that its size is bounded.
+type timeline struct {
+	start int64
+	width int64
+	bins  []Bin
+}
+
+const maxBins = 8192
+
+// storeWidths are the widths kept, each a multiple of the one before; beyond the
+// last, widths go on by a factor of four.
+var storeWidths = [...]int64{1, 5, 15, 60, 300, 900, 3600}
+
+func (t *timeline) add(at int64, s *secondCounts) {
+	if t.width == 0 {
+		t.start, t.width = at, tick
+	}
+	for (at-t.start)/t.width >= maxBins {
+		t.coarsen()
+	}
+	i := int((at - t.start) / t.width)
+	if i < 0 {
+		i = 0
+	}
+	for len(t.bins) <= i {
+		t.bins = append(t.bins, Bin{})
+	}
+	t.bins[i].add(Bin{
+		Attempts: s.attempts, First: s.first, Retries: s.retries, Success: s.good, Refused: s.refused,
+		OtherFail: s.failed - s.refused, MaxPerS: s.attempts,
+	})
+}
+
+func (b *Bin) add(o Bin) {
+	b.Attempts += o.Attempts
+	b.First += o.First
+	b.Retries += o.Retries
+	b.Success += o.Success
+	b.Refused += o.Refused
+	b.OtherFail += o.OtherFail
+	b.MaxPerS = max(b.MaxPerS, o.MaxPerS)
+}
+
+func (t *timeline) coarsen() {
+	width := t.width * 4
+	for _, w := range storeWidths {
+		if w*tick > t.width {
+			width = w * tick
+			break
+		}
+	}
+	*t = t.regroup(width)
+}
+
+// regroup returns t in bins of the given width, aligned to the clock.
+func (t *timeline) regroup(width int64) timeline {
+	out := timeline{start: t.start - ((t.start%width)+width)%width, width: width}
+	for i, b := range t.bins {
+		j := int((t.start + int64(i)*t.width - out.start) / width)
+		for len(out.bins) <= j {
+			out.bins = append(out.bins, Bin{})
+		}
+		out.bins[j].add(b)
+	}
+	return out
+}
+
+// showWidths are the widths a chart may use, in seconds: whole numbers that a
+// reader can count in.
+var showWidths = [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
+
+// view returns the bins between from and to, at most n of them.
+func (t *timeline) view(from, to int64, n int) Timeline {
+	if t.width == 0 || n < 1 {
+		return Timeline{Width: int64(time.Second)}
+	}
+	if to == 0 {
+		to = t.start + int64(len(t.bins))*t.width
+	}
+	from = max(from, t.start)
+	width := t.width
+	for _, s := range showWidths {
+		if w := s * tick; w >= t.width && w%t.width == 0 {
+			if width = w; (to-from+w-1)/w < int64(n) {
+				break
+			}
+		}
+	}
+	for (to-from)/width >= int64(n) {
+		width *= 2
+	}
+	g := t.regroup(width)
+	lo := min(max((from-g.start)/width, 0), int64(len(g.bins)))
+	hi := min(max((to-g.start+width-1)/width, lo), int64(len(g.bins)))
+	return Timeline{Start: g.start + lo*width, Width: width, Bins: g.bins[lo:hi:hi]}
+}

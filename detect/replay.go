@@ -1,0 +1,219 @@
+package detect
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// Replay runs an engine over a sealed Recording, to any moment and back. It
+// belongs to one goroutine.
+type Replay struct {
+	rec    *Recording
+	e      *engine
+	c      cursor
+	tally  int
+	points checkpoints
+	row    func(*Row) error
+	chains map[uint64]openChain
+	seq    uint64 // of snapshots
+}
+
+// openChain is a chain that may still grow, for the rows told of it.
+type openChain struct {
+	id   string
+	last int64
+}
+
+// NewReplay stands at the start of a sealed recording.
+func NewReplay(r *Recording) (*Replay, error) {
+	if r.spool == nil {
+		return nil, errors.New("the recording is not sealed yet")
+	}
+	p := &Replay{rec: r, e: newEngine(r.opt, r.names), c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
+	p.points = checkpoints{interval: 10 * tick, max: r.opt.MaxCheckpoints}
+	p.e.sources = r.sources()
+	return p, nil
+}
+
+// sources lists the inlets; the first vantage with exchanges is primary, and
+// others corroborate without being summed.
+func (r *Recording) sources() []Source {
+	out := make([]Source, len(r.inlets))
+	primary := ""
+	for i, in := range r.inlets {
+		out[i] = Source{Name: in.info.Name, Kind: in.info.Kind, Vantage: in.info.Vantage, Health: in.health}
+		if primary == "" && in.info.Kind != "prometheus" {
+			primary = in.info.Vantage
+		}
+	}
+	for i := range out {
+		out[i].Primary = out[i].Kind != "prometheus" && out[i].Vantage == primary || primary == "" && i == 0
+		if !out[i].Primary {
+			out[i].Note = "corroborates: its counts are not added to those of " + out[primaryOf(out)].Name
+		}
+	}
+	return out
+}
+
+func primaryOf(s []Source) int {
+	for i := range s {
+		if s[i].Primary {
+			return i
+		}
+	}
+	return 0
+}
+
+// OnRow has every exchange told in the normal form, in start order. It must be
+// set before the first run.
+func (p *Replay) OnRow(f func(*Row) error) { p.row = f }
+
+// Span returns the first start and the last end of the recording.
+func (p *Replay) Span() (start, end int64) { return p.rec.start, p.rec.end }
+
+// Now returns the moment up to which the replay has judged.
+func (p *Replay) Now() int64 { return max(p.e.now, p.rec.start) }
+
+// RunAll replays to the end.
+func (p *Replay) RunAll(ctx context.Context) error {
+	if err := p.RunTo(ctx, p.rec.end+tick); err != nil {
+		return err
+	}
+	p.e.finish()
+	return p.tellRows()
+}
+
+// RunTo replays forward until every second that ends at or before t is judged.
+func (p *Replay) RunTo(ctx context.Context, t int64) error {
+	for n := 0; ; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec, err := p.c.peek()
+		if errors.Is(err, io.EOF) {
+			p.tallies(t)
+			p.e.advance(min(t, floor(p.rec.end)+tick))
+			return p.tellRows()
+		}
+		if err != nil {
+			return err
+		}
+		if rec.Start >= t {
+			p.e.advance(t)
+			return p.tellRows()
+		}
+		if floor(rec.Start) > p.e.now && p.e.begun {
+			p.e.advance(floor(rec.Start))
+			if err := p.tellRows(); err != nil {
+				return err
+			}
+			p.mark()
+		}
+		if p.e.sources[rec.source].Primary {
+			i := p.e.take(rec, p.c.cur.target(rec))
+			p.e.land(i)
+			if p.row != nil {
+				p.e.told = append(p.e.told, tale{flight: i, target: string(p.c.cur.target(rec))})
+			}
+		}
+		p.c.i++
+	}
+}
+
+// tallies takes in the intervals that end at or before t.
+func (p *Replay) tallies(t int64) {
+	for ; p.tally < len(p.rec.tally) && p.rec.tally[p.tally].End <= t; p.tally++ {
+		if !p.e.begun && p.e.sources[p.rec.tally[p.tally].source].Primary {
+			p.e.tally(&p.rec.tally[p.tally].Tally)
+		}
+	}
+}
+
+// mark makes a checkpoint when one is due.
+func (p *Replay) mark() {
+	if p.row != nil || !p.points.due(p.e.now) {
+		return
+	}
+	chunkIndex, i := p.c.at()
+	p.points.add(checkpoint{at: p.e.now, chunk: chunkIndex, index: i, tally: p.tally, state: p.e.clone()})
+}
+
+// Seek goes to t, backwards through the nearest checkpoint.
+func (p *Replay) Seek(ctx context.Context, t int64) error {
+	if t >= p.e.now && p.e.begun {
+		return p.RunTo(ctx, t)
+	}
+	if k := p.points.before(t); k != nil {
+		p.e, p.tally = k.state.clone(), k.tally
+		if err := p.c.seek(k.chunk, k.index); err != nil {
+			return err
+		}
+		return p.RunTo(ctx, t)
+	}
+	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
+	p.e.sources = p.rec.sources()
+	if err := p.c.seek(0, 0); err != nil {
+		return err
+	}
+	return p.RunTo(ctx, t)
+}
+
+// Snapshot tells the state that v asks for.
+func (p *Replay) Snapshot(v View) *Snapshot {
+	s := p.e.snapshot(v)
+	p.seq++
+	s.Seq, s.Sources, s.Loaded = p.seq, p.e.sources, 1
+	s.Start, s.End = p.rec.start, p.rec.end
+	s.At = min(s.At, p.rec.end)
+	return s
+}
+
+// tale is an exchange whose row is to be told once its second is worked through.
+type tale struct {
+	flight int32
+	target string
+}
+
+// tellRows tells the rows of the requests worked through so far. A flight is
+// freed only with its outcome's second, so its copy is taken at emit.
+func (p *Replay) tellRows() error {
+	for i := range p.e.ready {
+		t := &p.e.ready[i]
+		row := p.e.row(&t.flight, []byte(t.target), p.chainOf(&t.flight))
+		if err := p.row(&row); err != nil {
+			return err
+		}
+	}
+	p.e.ready = p.e.ready[:0]
+	if len(p.chains) > maxOpenChains {
+		p.forget()
+	}
+	return nil
+}
+
+// maxOpenChains is from where on chains that can no longer grow are forgotten.
+const maxOpenChains = 1 << 16
+
+func (p *Replay) forget() {
+	for root, c := range p.chains {
+		if p.e.now-c.last > 2*givenUp {
+			delete(p.chains, root)
+		}
+	}
+}
+
+func (p *Replay) chainOf(f *flight) string {
+	if f.link.Attempt <= 1 {
+		id := chainID(p.e.names.labels[f.rec.client], f.ordinal)
+		p.chains[f.seq] = openChain{id, f.rec.End}
+		return id
+	}
+	c, ok := p.chains[f.link.Root]
+	if !ok {
+		c.id = p.e.names.labels[f.link.RootClient] + "#0"
+	}
+	c.last = f.rec.End
+	p.chains[f.link.Root] = c
+	return c.id
+}

@@ -1,0 +1,271 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"stormwatch/detect/herd"
+)
+
+const (
+	defaultTop  = 500
+	defaultBins = 240
+	herdClock   = herd.Bin // a coarser clock cannot show coincidence
+)
+
+// snapshot builds what a View asks for. It reads the engine between seconds.
+func (e *engine) snapshot(v View) *Snapshot {
+	if v.TopK <= 0 {
+		v.TopK = defaultTop
+	}
+	if v.Bins <= 0 {
+		v.Bins = defaultBins
+	}
+	j := &e.judge
+	s := &Snapshot{
+		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: "server",
+		Verdict: j.state.now, NotJudged: slices.Clone(j.notJudged), Events: slices.Clone(j.events),
+		Totals: e.totals(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
+	}
+	slices.SortStableFunc(s.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	if v.Whole && j.state.worst.State > s.Verdict.State {
+		s.Verdict = j.state.worst
+		s.Verdict.Trend = "ended"
+	}
+	if j.set != nil {
+		s.Findings = j.findings(e)
+		s.Mitigations = j.mitigations(v.Whole)
+	}
+	e.clientRows(s, v)
+	if v.Client != "" {
+		s.Chains = e.recent.chains(e, v.Client)
+	}
+	if e.onlyTallies() {
+		e.tallySnapshot(s, v.Whole)
+	} else if !e.begun {
+		s.Verdict = Verdict{State: Unknown, What: "no requests seen", Do: "Check that the input holds HTTP traffic or log lines stormwatch reads."}
+	}
+	return s
+}
+
+func (e *engine) totals() Totals {
+	p := &e.pop
+	t := Totals{
+		Exchanges: p.total.attempts, LogicalRequests: p.total.first, Retries: p.total.retries,
+		Refused: p.total.refused, Failed: p.total.failed, Succeeded: p.total.good, Peak50ms: Some(float64(p.peak50)),
+	}
+	if t.Exchanges > 0 {
+		t.RetryShare = Some(share(t.Retries, t.Exchanges))
+		t.Wasted = Some(float64(p.total.failed))
+	}
+	if t.LogicalRequests > 0 {
+		t.Amplification = Some(share(t.Exchanges, t.LogicalRequests))
+	}
+	if t.Succeeded > 0 {
+		t.PerSuccess = Some(share(t.Exchanges, t.Succeeded))
+	}
+	if t.Exchanges > 0 {
+		t.GaveUp = Some(float64(e.chains.Stats().GaveUp))
+	}
+	r := &e.judge.loop
+	if p.judged > 0 {
+		t.GoodputPerS = Some(r.Goodput)
+	}
+	t.CapacityPerS = Number{r.Capacity, r.CapacityKnown}
+	t.HeadroomPerS = Number{r.Headroom, r.HeadroomKnown}
+	t.TippingPerS = Number{r.Tipping, r.TippingKnown}
+	if d := e.judge.detected(); d > 0 {
+		t.DetectS = Some(seconds(d))
+	}
+	return t
+}
+
+// detected is the time from the onset of the first grave finding to its
+// detection.
+func (j *judge) detected() int64 {
+	for i := range j.found {
+		if f := &j.found[i]; severity(f.said.Severity) >= High && !f.censored {
+			return f.detected - f.onset
+		}
+	}
+	return 0
+}
+
+func (e *engine) rates() Recent {
+	w, n := e.pop.last(e.now, 10)
+	r := Recent{Seconds: float64(n)}
+	if n == 0 {
+		return r
+	}
+	per := func(k int64) Number { return Some(float64(k) / float64(n)) }
+	r.AttemptsPerS, r.FirstPerS, r.GoodputPerS = per(w.attempts), per(w.first), per(w.good)
+	if w.ended > 0 {
+		r.RefusedShare = Some(share(w.refused, w.ended))
+	}
+	if w.firstEnded > 0 {
+		r.FailingShare = Some(share(w.firstFailed, w.firstEnded))
+	}
+	if w.attempts > 0 {
+		r.RetryShare = Some(share(w.retries, w.attempts))
+	}
+	if w.first > 0 {
+		r.Amplification = Some(share(w.attempts, w.first))
+	}
+	return r
+}
+
+// clientRows fills the client table.
+func (e *engine) clientRows(s *Snapshot, v View) {
+	rows := make([]Client, 0, min(len(e.clients), v.TopK+1))
+	var others Client
+	for id := range e.clients {
+		c := &e.clients[id]
+		if c.attempts == 0 {
+			continue
+		}
+		s.ClientCount++
+		row := e.clientRow(id, c)
+		if v.Filter != nil && !v.Filter(&row) {
+			addRow(&others, &row)
+			continue
+		}
+		s.ClientsMatched++
+		rows = append(rows, row)
+		if len(rows) > 2*v.TopK+1000 {
+			rows = e.keepTop(rows, v.TopK, &others)
+		}
+	}
+	rows = e.keepTop(rows, v.TopK, &others)
+	s.Clients = slices.Clip(rows)
+	others.Label = fmt.Sprintf("%d others", s.ClientCount-len(rows))
+	s.ClientsOthers = others
+}
+
+func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {
+	slices.SortFunc(rows, func(a, b Client) int {
+		return cmp.Or(-cmp.Compare(a.AvoidablePerS.V, b.AvoidablePerS.V), -cmp.Compare(a.Score, b.Score),
+			-cmp.Compare(a.Refused, b.Refused), -cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Label, b.Label))
+	})
+	for i := k; i < len(rows); i++ {
+		addRow(others, &rows[i])
+	}
+	return rows[:min(k, len(rows))]
+}
+
+func addRow(sum, row *Client) {
+	sum.Attempts += row.Attempts
+	sum.OK += row.OK
+	sum.Refused += row.Refused
+	sum.Failed += row.Failed
+	sum.Retries += row.Retries
+	sum.First += row.First
+	sum.AvoidablePerS = Some(sum.AvoidablePerS.V + row.AvoidablePerS.V)
+}
+
+func (e *engine) clientRow(id int, c *client) Client {
+	row := Client{
+		Label: e.names.labels[id], Agent: e.names.texts.Text(c.agent), Route: e.names.texts.Text(e.names.routeOf[c.route]),
+		Attempts: int64(c.attempts), OK: int64(c.ok), Refused: int64(c.refused), Failed: int64(c.failed + c.refused),
+		Retries: int64(c.retries), First: int64(c.first), LastSeen: c.lastSeen,
+		Victim: c.victims > 0 && c.retries == 0,
+	}
+	if c.first > 0 {
+		row.Amplification = Some(float64(c.attempts) / float64(c.first))
+	}
+	if m, mad, ok := c.gapStats(); ok {
+		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
+	}
+	if c.hinted > 0 {
+		row.EarlyShare = Some(float64(c.early) / float64(c.hinted))
+	}
+	span := max(1, time.Duration(c.lastSeen-c.firstSeen).Seconds())
+	row.AvoidablePerS = Some(float64(c.avoidable) / span)
+	e.signatures(c, &row)
+	return row
+}
+
+// signatures names the live findings a client has a part in; its score is the
+// highest of them, or the share of what it sent for nothing.
+func (e *engine) signatures(c *client, row *Client) {
+	j := &e.judge
+	for i := range j.found {
+		f := &j.found[i]
+		member := false
+		switch f.sig.ID {
+		case "lockstep":
+			member = c.rounds >= 2 && (f.groups == 0 || f.groups>>c.agentGroup&1 == 1)
+		default:
+			for k, s := range j.clientSig {
+				member = member || s.ID == f.sig.ID && c.flags>>k&1 == 1
+			}
+		}
+		if member {
+			if !slices.Contains(row.Signatures, f.sig.ID) {
+				row.Signatures = append(row.Signatures, f.sig.ID)
+			}
+			row.Score = max(row.Score, f.said.Score)
+		}
+	}
+	if row.Score == 0 && c.retries > 0 {
+		row.Score = .3 * float64(c.avoidable) / float64(c.attempts)
+	}
+}
+
+// place names where an exchange was read.
+func (e *engine) place(f *flight) string {
+	if len(e.sources) > 1 && int(f.rec.source) < len(e.sources) {
+		return e.sources[f.rec.source].Name + " " + f.rec.At.String()
+	}
+	return f.rec.At.String()
+}
+
+// row is an exchange in the normal form.
+func (e *engine) row(f *flight, target []byte, chainID string) Row {
+	n := e.names
+	return Row{
+		X: &f.rec.Exchange, Client: n.labels[f.rec.client], Method: n.texts.Text(f.rec.Method), Host: n.texts.Text(f.rec.Host),
+		Path: string(target), Agent: n.texts.Text(f.rec.Agent), HintRaw: n.texts.Text(f.rec.Hint.Raw),
+		Source: e.sources[f.rec.source].Name, Chain: chainID, Attempt: int(max(f.link.Attempt, 1)),
+		Evidence: Level(f.link.Level), Confidence: float64(f.link.Confidence),
+	}
+}
+
+// seesHints tells whether any source shows response headers.
+func (e *engine) seesHints() bool {
+	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.SeesHints })
+}
+
+// clock is the coarsest resolution of the sources that are judged.
+func (e *engine) clock() int64 {
+	r := int64(1)
+	for i := range e.sources {
+		if e.sources[i].Primary {
+			r = max(r, e.sources[i].Health.Resolution)
+		}
+	}
+	return r
+}
+
+func (e *engine) resolution(source uint8) int64 {
+	if int(source) < len(e.sources) {
+		return e.sources[source].Health.Resolution
+	}
+	return 0
+}
+
+// quality is how much of the input could be used: the share of units that were
+// neither dropped nor unreadable.
+func (e *engine) quality() float64 {
+	var read, lost float64
+	for i := range e.sources {
+		h := &e.sources[i].Health
+		read += float64(h.Read + h.Dropped)
+		lost += float64(h.Dropped + h.SkippedTotal())
+	}
+	if read == 0 {
+		return 1
+	}
+	return max(0, 1-lost/read)
+}
