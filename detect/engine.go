@@ -44,9 +44,9 @@ type engine struct {
 	recent  ring
 	sources []Source
 
-	told  []tale // requests of this second whose rows are wanted
-	ready []readyTale
-	rates tallyState
+	told   []tale // requests of this second whose rows are wanted
+	ready  []readyTale
+	counts tallyState
 }
 
 // readyTale is a row with all that it needs, its second being worked through.

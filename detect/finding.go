@@ -81,8 +81,8 @@ func scopeName(f *found) string {
 }
 
 const (
-	maxNamed   = 50 // clients named in a finding; the count tells of the rest
-	population = .8 // share of those exposed from which a finding is everybody's (signatures-trial, scope)
+	maxNamed = 50 // clients named in a finding; the count tells of the rest
+	mostOf   = .8 // share of those exposed from which a finding is everybody's (signatures-trial, scope)
 )
 
 // involved names the clients behind a finding, none when it is nearly all of
@@ -100,7 +100,7 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 			}
 		}
 	}
-	if float64(count) >= population*float64(exposed) {
+	if float64(count) >= mostOf*float64(exposed) {
 		labels = nil
 	}
 	return labels, count

@@ -28,7 +28,7 @@ const (
 // tally takes in one interval. It counts into the timeline and totals when it is
 // all the input there is.
 func (e *engine) tally(t *capture.Tally) {
-	s := &e.rates
+	s := &e.counts
 	if !e.begun && !s.begun {
 		e.first = t.Start
 	}
@@ -72,7 +72,7 @@ func (e *engine) spread(t *capture.Tally, c secondCounts) {
 }
 
 func (e *engine) tallyVerdict(t *capture.Tally) {
-	s := &e.rates
+	s := &e.counts
 	refused := 0.0
 	if t.Refused.Known && t.Attempts.Known && t.Attempts.N > 0 {
 		refused = share(t.Refused.N, t.Attempts.N)
@@ -116,11 +116,11 @@ func (e *engine) tallyVerdict(t *capture.Tally) {
 }
 
 // onlyTallies tells whether intervals are all the input there is.
-func (e *engine) onlyTallies() bool { return e.rates.begun && !e.begun }
+func (e *engine) onlyTallies() bool { return e.counts.begun && !e.begun }
 
 // tallySnapshot replaces what only exchanges can tell.
 func (e *engine) tallySnapshot(s *Snapshot, whole bool) {
-	t := &e.rates
+	t := &e.counts
 	s.Verdict = t.now
 	if whole && t.worst.State > t.now.State {
 		s.Verdict = t.worst

@@ -1,0 +1,106 @@
+package accesslog
+
+import "bytes"
+
+// parseIP reads an address without allocating (net/netip needs a string).
+// IPv4 comes mapped into 16 bytes. Zones are refused: servers do not log them.
+func parseIP(b []byte) (ip [16]byte, ok bool) {
+	if bytes.IndexByte(b, ':') >= 0 {
+		return parseIP6(b)
+	}
+	ip[10], ip[11] = 0xff, 0xff
+	if !parseIP4(b, ip[12:]) {
+		return [16]byte{}, false
+	}
+	return ip, true
+}
+
+func parseIP4(b, out []byte) bool {
+	part := 0
+	for i := 0; ; i++ {
+		start, n := i, 0
+		for ; i < len(b) && b[i] >= '0' && b[i] <= '9' && i-start < 4; i++ {
+			n = n*10 + int(b[i]-'0')
+		}
+		if i == start || n > 255 || b[start] == '0' && i-start > 1 {
+			return false
+		}
+		out[part] = byte(n)
+		part++
+		if i == len(b) {
+			return part == 4
+		}
+		if b[i] != '.' || part == 4 {
+			return false
+		}
+	}
+}
+
+// parseIP6 reads RFC 4291 section 2.2 text, with "::" and a dotted tail.
+func parseIP6(b []byte) (ip [16]byte, ok bool) {
+	none := [16]byte{}
+	gap, n := -1, 0 // where "::" stood, bytes filled
+	if len(b) >= 2 && b[0] == ':' && b[1] == ':' {
+		gap, b = 0, b[2:]
+	}
+	for len(b) > 0 {
+		if n == 16 {
+			return none, false
+		}
+		v, i := 0, 0
+		for ; i < len(b) && i < 5; i++ {
+			d, isHex := hexDigit(b[i])
+			if !isHex {
+				break
+			}
+			v = v<<4 | int(d)
+		}
+		if i < len(b) && b[i] == '.' {
+			if n > 12 || !parseIP4(b, ip[n:n+4]) {
+				return none, false
+			}
+			n += 4
+			break
+		}
+		if i == 0 || i > 4 {
+			return none, false
+		}
+		ip[n], ip[n+1] = byte(v>>8), byte(v)
+		n += 2
+		b = b[i:]
+		if len(b) == 0 {
+			break
+		}
+		if b[0] != ':' || len(b) == 1 {
+			return none, false
+		}
+		if b = b[1:]; b[0] == ':' {
+			if gap >= 0 {
+				return none, false
+			}
+			gap, b = n, b[1:]
+		}
+	}
+	if n == 16 {
+		return ip, gap < 0
+	}
+	if gap < 0 {
+		return none, false
+	}
+	moved := n - gap
+	copy(ip[16-moved:], ip[gap:n])
+	clear(ip[gap : 16-moved])
+	return ip, true
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0', true
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10, true
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}

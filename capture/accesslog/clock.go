@@ -1,0 +1,115 @@
+package accesslog
+
+import (
+	"bytes"
+	"time"
+)
+
+const (
+	second  = int64(time.Second)
+	dateLen = len("[30/Nov/2026:08:11:06 +0000]")
+)
+
+// dateCache reads CLF dates and remembers the last day and zone, which a log
+// repeats for hours.
+type dateCache struct {
+	day, zone [11]byte // "30/Nov/2026" and " +0530"
+	midnight  int64    // Unix seconds of 00:00:00 of that day in that zone
+}
+
+// parse reads `30/Nov/2026:08:11:06 +0530` to Unix nanoseconds. A leap second is
+// taken as the second after it.
+func (c *dateCache) parse(b []byte) (int64, bool) {
+	if b[11] != ':' || b[14] != ':' || b[17] != ':' || b[20] != ' ' {
+		return 0, false
+	}
+	h, ok1 := two(b[12:])
+	m, ok2 := two(b[15:])
+	s, ok3 := two(b[18:])
+	if !ok1 || !ok2 || !ok3 || h > 23 || m > 59 || s > 60 {
+		return 0, false
+	}
+	day, zone := b[:11], b[20:26]
+	if !bytes.Equal(day, c.day[:]) || !bytes.Equal(zone, c.zone[:6]) {
+		if !c.learn(day, zone) {
+			return 0, false
+		}
+	}
+	return (c.midnight + int64(h*3600+m*60+s)) * second, true
+}
+
+func (c *dateCache) learn(day, zone []byte) bool {
+	d, ok1 := two(day)
+	mon := month(day[3:6])
+	y1, ok2 := two(day[7:])
+	y2, ok3 := two(day[9:])
+	zh, ok4 := two(zone[2:])
+	zm, ok5 := two(zone[4:])
+	year := y1*100 + y2
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || mon == 0 || day[2] != '/' || day[6] != '/' || zh > 23 || zm > 59 {
+		return false
+	}
+	if year < 1971 || year > 2261 { // int64 nanoseconds end in 2262
+		return false
+	}
+	offset := int64(zh*3600 + zm*60)
+	switch zone[1] {
+	case '+':
+	case '-':
+		offset = -offset
+	default:
+		return false
+	}
+	t := time.Date(year, mon, d, 0, 0, 0, 0, time.UTC)
+	if t.Day() != d { // 31/Feb
+		return false
+	}
+	c.midnight = t.Unix() - offset
+	copy(c.day[:], day)
+	copy(c.zone[:], zone)
+	return true
+}
+
+func month(b []byte) time.Month {
+	const names = "JanFebMarAprMayJunJulAugSepOctNovDec"
+	for i := 0; i < len(names); i += 3 {
+		if string(b) == names[i:i+3] {
+			return time.Month(i/3 + 1)
+		}
+	}
+	return 0
+}
+
+func two(b []byte) (int, bool) {
+	hi, lo := b[0]-'0', b[1]-'0'
+	return int(hi)*10 + int(lo), hi <= 9 && lo <= 9
+}
+
+// fixed3 reads ` 1796006466.123`, seconds with three decimals as nginx writes
+// $msec and $request_time, to nanoseconds. Fewer decimals mean a line cut off.
+func fixed3(b []byte) (ns int64, rest []byte, ok bool) {
+	const maxSeconds = 9_200_000_000 // int64 nanoseconds end there
+	if len(b) == 0 || b[0] != ' ' {
+		return 0, b, false
+	}
+	i := 1
+	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
+		if ns = ns*10 + int64(b[i]-'0'); ns > maxSeconds {
+			return 0, b, false
+		}
+	}
+	if i == 1 || len(b) < i+4 || b[i] != '.' {
+		return 0, b, false
+	}
+	for _, c := range b[i+1 : i+4] {
+		if c < '0' || c > '9' {
+			return 0, b, false
+		}
+		ns = ns*10 + int64(c-'0')
+	}
+	rest = b[i+4:]
+	if len(rest) > 0 && rest[0] != ' ' {
+		return 0, b, false
+	}
+	return ns * int64(time.Millisecond), rest, true
+}

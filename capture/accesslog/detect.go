@@ -1,0 +1,48 @@
+package accesslog
+
+import "bytes"
+
+// Detect tells whether head, the first bytes of an input, is a log that this
+// package reads: more than half of its first 50 lines parse. A last line that
+// the head cuts off is left out, unless it is the only one.
+func Detect(head []byte) bool {
+	const enough = 50
+	head = bytes.TrimPrefix(head, byteOrderMark)
+	var p parser
+	var e entry
+	lines, good := 0, 0
+	for len(head) > 0 && lines < enough {
+		line, rest, whole := bytes.Cut(head, newline)
+		head = rest
+		line = trimLine(line)
+		if len(line) == 0 || !whole && lines > 0 {
+			continue
+		}
+		lines++
+		if p.parse(line, &e) == "" {
+			good++
+		}
+	}
+	return good*2 > lines
+}
+
+var (
+	byteOrderMark = []byte("\xef\xbb\xbf")
+	newline       = []byte("\n")
+)
+
+// trimLine removes what surrounds a line: the CR of Windows tools, blanks, and
+// the NUL bytes that copytruncate leaves before the first line after it.
+func trimLine(b []byte) []byte { return bytes.Trim(b, " \t\r\x00") }
+
+// compressed names the compression whose magic number b starts with, and the
+// program that undoes it.
+func compressed(b []byte) (kind, program string) {
+	switch {
+	case bytes.HasPrefix(b, []byte("\x1f\x8b")):
+		return "gzip", "zcat"
+	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
+		return "zstd", "zstdcat"
+	}
+	return "", ""
+}

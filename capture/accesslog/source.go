@@ -1,0 +1,105 @@
+// Package accesslog reads access logs: the combined format of nginx and Apache,
+//
+//	addr - user [30/Nov/2026:08:11:06 +0000] "GET / HTTP/1.1" 429 25 "referer" "agent"
+//
+// alone (a clock of one second), or followed by nginx's $request_time and $msec,
+//
+//	... "agent" 0.004 1796006466.123
+//
+// which gives a clock of one millisecond. The date and $msec name the end of a
+// request; its start is that minus $request_time. A log shows no response
+// headers: whether the server named a wait is not observable.
+package accesslog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"stormwatch/capture"
+)
+
+// Options of a Source. The zero value reads a recorded log of unknown size.
+type Options struct {
+	Live    bool            // more lines may come: hand over what is there, and tell watermarks
+	Size    int64           // bytes of a recorded log, for Batch.Done; 0 unknown
+	Vantage string          // the hop that wrote the log
+	Secrets capture.Secrets // compares user names; drawn anew if zero
+}
+
+// Source reads one access log. It implements capture.Source.
+type Source struct {
+	name string
+	r    io.Reader
+	opt  Options
+}
+
+var _ capture.Source = (*Source)(nil)
+
+// Open returns the source of a log. It reads nothing yet.
+func Open(name string, r io.Reader, opt Options) (*Source, error) {
+	if r == nil {
+		return nil, fmt.Errorf("log %s: nothing to read from", name)
+	}
+	if opt.Secrets == (capture.Secrets{}) {
+		opt.Secrets = capture.NewSecrets()
+	}
+	return &Source{name: name, r: r, opt: opt}, nil
+}
+
+// Info describes the source.
+func (s *Source) Info() capture.Info {
+	return capture.Info{Name: s.name, Kind: "log", Vantage: s.opt.Vantage, Live: s.opt.Live}
+}
+
+// Run reads the log to its end, or until ctx ends, which is no error. What was
+// read by then is handed over. Lines that cannot be read are counted in Health;
+// only a failing input, a compressed one or the sink's error end the source.
+func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
+	stop, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := newPump(stop, s.r)
+	b := newBuilder(s.opt, sink)
+	lines := splitter{each: b.line}
+	first := true
+	for {
+		c, err := p.next(stop)
+		if err != nil {
+			return b.finish() // the context ended; a line cut off may still be growing
+		}
+		b.read += int64(len(c.data))
+		if first && len(c.data) > 0 {
+			if kind, program := compressed(c.data); kind != "" {
+				return fmt.Errorf("log %s is compressed with %s, which is not read yet: give it through `%s %s | stormwatch report -`", s.name, kind, program, s.name)
+			}
+			first = false
+		}
+		if err := lines.add(c.data); err != nil {
+			return err
+		}
+		if c.err != nil {
+			return s.end(b, &lines, c.err)
+		}
+		if s.opt.Live && p.dry() {
+			if err := b.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// end hands over the last line and the last batch. An input that fails midway
+// keeps what was read.
+func (s *Source) end(b *builder, lines *splitter, cause error) error {
+	if err := lines.end(); err != nil {
+		return err
+	}
+	if err := b.finish(); err != nil {
+		return err
+	}
+	if errors.Is(cause, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("log %s: reading after line %d: %w", s.name, b.number, cause)
+}

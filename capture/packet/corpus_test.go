@@ -1,0 +1,140 @@
+package packet
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCorpus reads the captures of a folder that holds truth made with tshark
+// (columns file, kind, proto, frame, ...). Not one may make the reader panic,
+// and over captures of plain HTTP it must find nearly all messages.
+func TestCorpus(t *testing.T) {
+	dir := os.Getenv("STORMWATCH_CORPUS")
+	if dir == "" {
+		t.Skip("STORMWATCH_CORPUS names no folder")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "truth")); err != nil {
+		dir = filepath.Join(dir, "pcap")
+	}
+	origins, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range origins {
+		truth := corpusTruth(t, dir, o.Name())
+		if truth == nil {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(dir, o.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, hit, got [2]int
+		for _, f := range files {
+			name := o.Name() + "/" + f.Name()
+			r, ok := corpusFile(t, filepath.Join(dir, name))
+			if !ok {
+				continue
+			}
+			n := r.messages()
+			for i := range n {
+				want[i] += truth[name][i]
+				hit[i] += min(n[i], truth[name][i])
+				got[i] += n[i]
+				if n[i] < truth[name][i] {
+					t.Logf("%s: %d of %d %s; skipped %v", name, n[i], truth[name][i], [...]string{"requests", "responses"}[i], r.health.Skipped)
+				}
+			}
+		}
+		t.Logf("%s: requests %d of %d (found %d), responses %d of %d (found %d)", o.Name(), hit[0], want[0], got[0], hit[1], want[1], got[1])
+		if o.Name() == "storm" && (hit[0] < want[0] || hit[1] < want[1]-1) {
+			t.Errorf("storm: captures of plain HTTP must be read whole")
+		}
+		if hit[0]*100 < want[0]*90 {
+			t.Errorf("%s: %d of %d requests found, want 90 %%", o.Name(), hit[0], want[0])
+		}
+	}
+}
+
+// messages counts requests and responses.
+func (r result) messages() (n [2]int) {
+	for _, x := range r.all {
+		if x.method != "" {
+			n[0]++
+		}
+		if x.Status != 0 {
+			n[1]++
+		}
+	}
+	return n
+}
+
+// corpusTruth counts HTTP/1 requests and responses by file: the larger count of
+// tshark's two ways to reassemble.
+func corpusTruth(t *testing.T, dir, origin string) map[string][2]int {
+	var truth map[string][2]int
+	for _, suffix := range []string{".tsv", ".inorder.tsv"} {
+		f, err := os.Open(filepath.Join(dir, "truth", origin+suffix))
+		if err != nil {
+			continue
+		}
+		one := map[string][2]int{}
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			c := strings.Split(lines.Text(), "\t")
+			if len(c) < 3 || c[2] != "http1" {
+				continue
+			}
+			n := one[c[0]]
+			switch {
+			case c[1] == "req":
+				n[0]++
+			case c[1] == "resp" && !strings.HasPrefix(c[14], "1"): // an interim response is no answer
+				n[1]++
+			}
+			one[c[0]] = n
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if truth == nil {
+			truth = map[string][2]int{}
+		}
+		for name, n := range one {
+			old := truth[name]
+			truth[name] = [2]int{max(old[0], n[0]), max(old[1], n[1])}
+		}
+	}
+	return truth
+}
+
+func corpusFile(t *testing.T, path string) (r result, ok bool) {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var in io.Reader = bufio.NewReader(f)
+	if head, _ := in.(*bufio.Reader).Peek(2); string(head) == "\x1f\x8b" {
+		if in, err = gzip.NewReader(in); err != nil {
+			return r, false
+		}
+	}
+	s, err := Open(path, in, Options{})
+	if err != nil {
+		t.Logf("%v", err)
+		return r, false
+	}
+	if err := s.Run(context.Background(), collect(&r)); err != nil {
+		t.Logf("%v", err)
+	}
+	if r.health.Used+r.health.SkippedTotal() < r.health.Read {
+		t.Errorf("%s: %d packets read, %d used, %d skipped: some are not accounted for", path, r.health.Read, r.health.Used, r.health.SkippedTotal())
+	}
+	return r, true
+}

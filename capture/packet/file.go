@@ -1,0 +1,202 @@
+package packet
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// maxRecord bounds one captured packet: the largest snapshot length that
+	// tcpdump and Wireshark write (MAXIMUM_SNAPLEN of libpcap).
+	maxRecord = 256 << 10
+	headBytes = 24
+)
+
+// Magic numbers of capture files (draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng).
+const (
+	magicMicros   = 0xa1b2c3d4
+	magicNanos    = 0xa1b23c4d
+	magicModified = 0xa1b2cd34 // Kuznetzov's patched libpcap: records with 8 more bytes
+	magicNG       = 0x0a0d0d0a
+)
+
+// errCut ends an input that stops inside a record.
+var errCut = errors.New("the capture ends inside a packet")
+
+// Detect tells whether an input that begins with head is a packet capture. Four
+// bytes are enough.
+func Detect(head []byte) bool {
+	if len(head) < 4 {
+		return false
+	}
+	m := binary.LittleEndian.Uint32(head)
+	if m == magicNG {
+		return true
+	}
+	_, ok := classicOf(m)
+	if !ok {
+		_, ok = classicOf(binary.BigEndian.Uint32(head))
+	}
+	return ok
+}
+
+// frame is one captured packet. Its data is valid until the next one is read.
+type frame struct {
+	t    int64 // Unix nanoseconds
+	link uint32
+	data []byte
+}
+
+// classic is one variant of the classic format.
+type classic struct {
+	order binary.ByteOrder
+	unit  int64 // nanoseconds of one count of a time stamp's fraction
+	head  int   // bytes before a record's data
+	link  uint32
+}
+
+func classicOf(magic uint32) (classic, bool) {
+	switch magic {
+	case magicMicros:
+		return classic{unit: 1000, head: 16}, true
+	case magicNanos:
+		return classic{unit: 1, head: 16}, true
+	case magicModified:
+		return classic{unit: 1000, head: 24}, true
+	}
+	return classic{}, false
+}
+
+// file reads the packets of a capture. It keeps one buffer, whatever the length
+// fields say.
+type file struct {
+	r       *bufio.Reader
+	classic classic
+	ng      *blocks // nil for the classic format
+	pending int     // bytes of the last packet still to be discarded
+	read    int64   // bytes consumed
+	unit    int64   // clock unit the format names, in nanoseconds
+	drops   uint64  // packets the capturing host says it lost
+}
+
+// newFile reads the head of a capture.
+func newFile(r io.Reader) (*file, error) {
+	f := &file{r: bufio.NewReaderSize(r, 2*maxRecord)}
+	head, err := f.r.Peek(4)
+	switch {
+	case len(head) == 0 && (err == nil || ended(err)):
+		return nil, errors.New("the capture is empty: no bytes at all; was the capturing program stopped before it wrote?")
+	case err != nil && !ended(err):
+		return nil, fmt.Errorf("read the capture's header: %w", err)
+	case len(head) < 4:
+		return nil, fmt.Errorf("no capture: %d bytes are too few", len(head))
+	}
+	if binary.LittleEndian.Uint32(head) == magicNG {
+		f.ng, f.unit = &blocks{}, 1000
+		return f, nil
+	}
+	return f, f.classicHead()
+}
+
+func (f *file) classicHead() error {
+	head, err := f.r.Peek(4)
+	if err != nil {
+		return err
+	}
+	magic := binary.LittleEndian.Uint32(head)
+	c, ok := classicOf(magic)
+	c.order = binary.LittleEndian
+	if !ok {
+		c, ok = classicOf(binary.BigEndian.Uint32(head))
+		c.order = binary.BigEndian
+	}
+	if !ok {
+		return fmt.Errorf("no capture: it begins with %x, want the magic number of pcap or pcapng", head)
+	}
+	if head, err = f.r.Peek(headBytes); err != nil {
+		if ended(err) {
+			return fmt.Errorf("no packets: the capture ends inside its header, after %d of %d bytes", len(head), headBytes)
+		}
+		return fmt.Errorf("read the capture's header: %w", err)
+	}
+	c.link = c.order.Uint32(head[20:]) & 0xffff // the upper bits hold the length of a frame check sequence
+	if err := linkError(c.link); err != nil {
+		return err
+	}
+	f.classic, f.unit = c, c.unit
+	f.pending = headBytes
+	return nil
+}
+
+// next reads a packet. It returns io.EOF at the end, errCut when the input stops
+// inside a record, and another error where the file cannot be read on.
+func (f *file) next(p *frame) error {
+	if err := f.consume(); err != nil {
+		return err
+	}
+	if f.ng != nil {
+		return f.nextNG(p)
+	}
+	c := &f.classic
+	h, err := f.peek(c.head)
+	if err != nil {
+		return err
+	}
+	length := c.order.Uint32(h[8:])
+	if length > maxRecord {
+		return damaged(uint64(length))
+	}
+	p.t = int64(c.order.Uint32(h))*1e9 + int64(c.order.Uint32(h[4:]))*c.unit
+	p.link = c.link
+	whole, err := f.peek(c.head + int(length))
+	if err != nil {
+		if err == io.EOF {
+			err = errCut
+		}
+		return err
+	}
+	p.data = whole[c.head:]
+	f.pending = len(whole)
+	return nil
+}
+
+// peek shows the next n bytes; io.EOF only when there are none at all.
+func (f *file) peek(n int) ([]byte, error) {
+	b, err := f.r.Peek(n)
+	if err == nil {
+		return b, nil
+	}
+	if !ended(err) {
+		return nil, err
+	}
+	if len(b) == 0 && err == io.EOF {
+		return nil, io.EOF
+	}
+	return nil, errCut
+}
+
+// consume passes over the packet that was handed out.
+func (f *file) consume() error {
+	n, err := f.r.Discard(f.pending)
+	f.read += int64(n)
+	f.pending = 0
+	if err != nil && ended(err) {
+		return errCut
+	}
+	return err
+}
+
+func ended(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
+
+// damageError tells of a length that no capture program writes: what follows
+// cannot be found.
+type damageError struct{ length uint64 }
+
+func (e damageError) Error() string {
+	return fmt.Sprintf("a record claims %d bytes (at most %d are possible): the file is damaged here, the rest cannot be read", e.length, maxRecord)
+}
+
+func damaged(length uint64) error { return damageError{length} }

@@ -1,0 +1,370 @@
+package packet
+
+import "bytes"
+
+// maxHeaders bounds a header block; a longer one is read as far as that.
+const maxHeaders = 64 << 10
+
+// state is what a parser expects next.
+type state uint8
+
+const (
+	atStart state = iota
+	inLength
+	inChunkSize
+	inChunk
+	atChunkEnd
+	inTrailer
+	untilClose
+	shut // nothing more to read
+)
+
+// parser reads the HTTP/1 messages (RFC 9112) of one direction, as their bytes
+// come. It keeps no body.
+type parser struct {
+	state     state
+	request   bool
+	searching bool   // the next message may begin anywhere, and only with a known method
+	gapped    bool   // bytes before the next message are missing
+	torn      bool   // bytes of the body are missing
+	buf       []byte // an unfinished header block or line
+	remain    int64  // bytes left of the body or chunk
+	whole     bool   // nothing of the body has been read
+	msg       *message
+	first     stamp // of the message's first byte
+	seq, ack  uint32
+	last      int64 // time of the newest byte
+	lines     int   // bytes of chunk framing lines in a row
+}
+
+// maxLine bounds a chunk size line, and a trailer section as a whole.
+const maxLine = 16 << 10
+
+// parse reads the bytes of direction d.
+func (s *stream) parse(d int, c chunk) {
+	p := &s.parser[d]
+	if p.state != shut && p.state != atStart {
+		p.last = c.at.t
+	}
+	for len(c.b) > 0 {
+		switch p.state {
+		case shut, untilClose:
+			return
+		case atStart:
+			if !s.start(d, &c) {
+				return
+			}
+		case inLength, inChunk:
+			s.body(d, &c)
+		default:
+			if !s.framing(d, &c) {
+				return
+			}
+		}
+	}
+}
+
+// body passes over body bytes; those of a request are digested.
+func (s *stream) body(d int, c *chunk) {
+	p := &s.parser[d]
+	if p.whole && p.state == inLength && !p.request && (p.msg == nil || p.msg.orphan) && p.strictStatus(c.b) {
+		s.finish(d, p.last) // it answered a HEAD that was not seen
+		return
+	}
+	p.whole = false
+	n := int(min(int64(len(c.b)), p.remain))
+	if p.request && p.msg != nil && !p.torn {
+		p.msg.digest = fnv(p.msg.digest, c.b[:n])
+	}
+	c.take(n)
+	if p.remain -= int64(n); p.remain == 0 {
+		s.bodyEnd(d, c.at.t)
+	}
+}
+
+func (s *stream) bodyEnd(d int, t int64) {
+	switch p := &s.parser[d]; p.state {
+	case inLength:
+		s.finish(d, t)
+	case inChunk:
+		p.state = atChunkEnd
+	}
+}
+
+// framing reads the lines between chunks (RFC 9112 section 7.1).
+func (s *stream) framing(d int, c *chunk) bool {
+	p := &s.parser[d]
+	line, ok := s.line(p, c)
+	if !ok {
+		if p.lines > maxLine {
+			s.breakOff(d)
+			return len(c.b) > 0
+		}
+		return false
+	}
+	switch p.state {
+	case atChunkEnd:
+		p.state = inChunkSize
+	case inChunkSize:
+		n, ok := chunkSize(line)
+		switch {
+		case !ok:
+			s.breakOff(d)
+			return len(c.b) > 0
+		case n == 0:
+			p.state = inTrailer
+		default:
+			p.state, p.remain, p.lines = inChunk, n, 0
+		}
+	case inTrailer:
+		if len(line) == 0 {
+			s.finish(d, c.at.t)
+		}
+	}
+	return true
+}
+
+// line takes one line; it keeps an unfinished one. The result is valid until
+// the next call.
+func (s *stream) line(p *parser, c *chunk) ([]byte, bool) {
+	i := bytes.IndexByte(c.b, '\n')
+	if i < 0 {
+		p.lines += len(c.b)
+		if p.lines <= maxLine {
+			s.keep(p, c.b)
+		}
+		c.take(len(c.b))
+		return nil, false
+	}
+	if p.lines += i + 1; p.lines > maxLine {
+		return nil, false
+	}
+	line := c.b[:i]
+	if len(p.buf) > 0 {
+		s.keep(p, line)
+		line = p.buf
+		s.drop(p)
+	}
+	c.take(i + 1)
+	return bytes.TrimRight(line, " \t\r"), true
+}
+
+// chunkSize reads a chunk's size, without its extensions.
+func chunkSize(line []byte) (n int64, ok bool) {
+	if i := bytes.IndexByte(line, ';'); i >= 0 {
+		line = line[:i]
+	}
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || len(line) > 15 {
+		return 0, false
+	}
+	for _, c := range line {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | int64(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			n = n<<4 | int64(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return n, true
+}
+
+// start reads up to the end of a header block. It returns false when it needs
+// more bytes.
+func (s *stream) start(d int, c *chunk) bool {
+	p := &s.parser[d]
+	if len(p.buf) > 0 {
+		return s.resume(d, c)
+	}
+	for len(c.b) > 0 && (c.b[0] == '\r' || c.b[0] == '\n') {
+		c.take(1)
+	}
+	if len(c.b) == 0 {
+		return false
+	}
+	if !p.starts(c.b) {
+		i := p.find(c.b)
+		if i < 0 {
+			p.searching = true
+			return false
+		}
+		c.take(i)
+	}
+	p.first, p.seq, p.ack, p.last = c.at, c.seq, c.ack, c.at.t
+	if p.request {
+		p.msg = s.request(p)
+	}
+	if n := headersEnd(c.b, 0); n > 0 && n <= maxHeaders {
+		h := c.b[:n]
+		c.take(n)
+		s.headers(d, h, true)
+		return true
+	}
+	s.keep(p, c.b[:min(len(c.b), maxHeaders)])
+	c.take(len(c.b))
+	return s.bounded(d)
+}
+
+// resume goes on with a header block that began in an earlier packet.
+func (s *stream) resume(d int, c *chunk) bool {
+	p := &s.parser[d]
+	p.last = c.at.t
+	old := len(p.buf)
+	s.keep(p, c.b[:min(len(c.b), maxHeaders-old)])
+	n := headersEnd(p.buf, max(old-3, 0))
+	if n < 0 {
+		c.take(len(c.b))
+		return s.bounded(d)
+	}
+	c.take(n - old)
+	h := p.buf[:n]
+	s.headers(d, h, true)
+	return true
+}
+
+// bounded reads what it has of a header block that is too long.
+func (s *stream) bounded(d int) bool {
+	if p := &s.parser[d]; len(p.buf) >= maxHeaders {
+		s.lost = true
+		s.headers(d, p.buf, false)
+	}
+	return false
+}
+
+// finish ends a message.
+func (s *stream) finish(d int, t int64) {
+	p := &s.parser[d]
+	m := p.msg
+	p.msg, p.state, p.lines = nil, atStart, 0
+	switch {
+	case m == nil:
+	case p.request:
+		if !p.torn {
+			m.x.Body = m.digest
+		}
+	default:
+		m.x.End = t
+		s.answered(m)
+	}
+}
+
+// absorb takes a gap of n bytes; ok tells whether the parser still knows where
+// the next message begins.
+func (p *parser) absorb(n int) (ok bool) {
+	switch p.state {
+	case shut:
+		return true
+	case untilClose:
+		p.tear()
+		return true
+	case inLength, inChunk:
+		if int64(n) <= p.remain {
+			p.tear()
+			p.whole = false
+			p.remain -= int64(n)
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) tear() {
+	p.torn = true
+	if p.msg != nil {
+		p.msg.flagGap()
+	}
+}
+
+// breakOff gives up the message being read; the next one may begin anywhere.
+func (s *stream) breakOff(d int) {
+	p := &s.parser[d]
+	if p.state == shut {
+		return
+	}
+	s.lost = true
+	p.tear()
+	switch {
+	case p.state == atStart && len(p.buf) > 0:
+		s.headers(d, p.buf, false)
+	case p.msg != nil && !p.request:
+		s.finish(d, p.last)
+	}
+	s.clear(p)
+	p.state, p.searching, p.gapped = atStart, true, true
+}
+
+// shut ends a direction.
+func (s *stream) shut(d int, why ending) {
+	p := &s.parser[d]
+	if p.state == shut {
+		return
+	}
+	switch m := p.msg; {
+	case p.state == atStart && len(p.buf) > 0:
+		s.headers(d, p.buf, false)
+	case m != nil && !p.request:
+		if p.state != untilClose || why != endClosed {
+			s.cutShort(m, why)
+		}
+		s.finish(d, p.last)
+	}
+	s.clear(p)
+	p.state = shut
+}
+
+// clear forgets what a parser holds, and a request that has no name yet.
+func (s *stream) clear(p *parser) {
+	s.drop(p)
+	if m := p.msg; m != nil && p.request && !m.named {
+		s.t.out.free(m)
+	}
+	p.msg = nil
+}
+
+// keep adds to a parser's buffer, which comes from the pool.
+func (s *stream) keep(p *parser, b []byte) {
+	if p.buf == nil {
+		p.buf = s.t.buffer()
+	}
+	p.buf = append(p.buf, b...)
+	s.t.buffered += len(b)
+}
+
+// drop gives the buffer back. Its bytes stay as they are until the next keep.
+func (s *stream) drop(p *parser) {
+	s.t.buffered -= len(p.buf)
+	s.t.recycle(p.buf)
+	p.buf = nil
+}
+
+// headersEnd finds the end of a header block, looking from an offset on; lines
+// may end in LF alone. It is -1 when there is none.
+func headersEnd(b []byte, from int) int {
+	for {
+		i := bytes.IndexByte(b[from:], '\n')
+		if i < 0 {
+			return -1
+		}
+		from += i + 1
+		switch rest := b[from:]; {
+		case len(rest) > 0 && rest[0] == '\n':
+			return from + 1
+		case len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
+			return from + 2
+		}
+	}
+}
+
+// fnv continues an FNV-1a digest of 64 bits
+// (http://www.isthe.com/chongo/tech/comp/fnv/); 0 begins one.
+func fnv(sum uint64, b []byte) uint64 {
+	if sum == 0 {
+		sum = 14695981039346656037
+	}
+	for _, c := range b {
+		sum = (sum ^ uint64(c)) * 1099511628211
+	}
+	return sum
+}

@@ -1,0 +1,88 @@
+package packet
+
+import "stormwatch/capture"
+
+// message is an exchange in the making.
+type message struct {
+	x        capture.Exchange
+	target   []byte
+	seq, ack uint32 // of a response's first byte; what a request's first packet acknowledged
+	digest   uint64 // of the request's body so far
+	orphan   bool   // a response without a request
+	head     bool   // HEAD: the response has no body
+	connect  bool   // CONNECT: after the response comes a tunnel
+	named    bool   // the request's headers have been read
+	done     bool   // the response has been read to its end
+	queued   bool   // holds the watermark back
+
+	prev, next *message // in order of start
+}
+
+// answer takes over the response that r holds.
+func (m *message) answer(r *message) {
+	x, y := &m.x, &r.x
+	x.End, x.Status, x.Outcome, x.Hint, x.Date = y.End, y.Status, y.Outcome, y.Hint, y.Date
+	x.At.B = y.At.B
+	x.Flags |= y.Flags & capture.Gap
+	m.done = r.done
+}
+
+func (m *message) flagGap() { m.x.Flags |= capture.Gap }
+
+// request opens the message of a request whose first byte has been seen.
+func (s *stream) request(p *parser) *message {
+	m := s.message(p)
+	m.ack = p.ack
+	m.x.At.A = p.first.frame
+	return m
+}
+
+// response makes the message of a response that no request is known for.
+func (s *stream) response(p *parser) *message {
+	m := s.message(p)
+	m.orphan, m.seq = true, p.seq
+	m.x.At.A = p.first.frame // the response's own: there is no other
+	m.x.Flags |= capture.Orphan
+	return m
+}
+
+func (s *stream) message(p *parser) *message {
+	m := s.t.out.begin(p.first.t)
+	m.x.Src, m.x.Dst = s.c.ends[s.client], s.c.ends[1-s.client]
+	if s.c.mid {
+		m.x.Flags |= capture.Midstream
+	}
+	return m
+}
+
+// unanswered ends a request whose response was not seen.
+func (s *stream) unanswered(m *message, why ending) {
+	m.x.End = max(s.c.seen, m.x.Start)
+	switch why {
+	case endReset:
+		m.x.Outcome = capture.Reset
+	case endInput: // it may have been answered later
+		m.x.Outcome = capture.NoAnswer
+		m.x.End = max(s.t.now, m.x.Start)
+		m.x.Flags |= capture.Gap
+	case endEvicted:
+		m.x.Outcome = capture.Truncated
+		m.x.Flags |= capture.Gap
+	default:
+		m.x.Outcome = capture.NoAnswer
+	}
+	s.emit(m)
+}
+
+// cutShort ends a message in its body. A refusal has reached its client all the
+// same; of a success the client misses a part.
+func (s *stream) cutShort(m *message, why ending) {
+	switch why {
+	case endClosed, endReset, endReused, endIdle:
+		if m.x.Status < 400 {
+			m.x.Outcome = capture.Truncated
+		}
+	default:
+		m.x.Flags |= capture.Gap
+	}
+}

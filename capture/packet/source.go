@@ -1,0 +1,230 @@
+// Package packet reads packet captures: pcap and pcapng files and streams. It
+// takes link layers, IP and TCP off, puts byte streams together, reads HTTP/1
+// and pairs requests with responses. One goroutine does it all, so that equal
+// input gives equal output.
+package packet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"stormwatch/capture"
+)
+
+// Options say how a capture is read.
+type Options struct {
+	Live    bool            // the input is still being written
+	Size    int64           // bytes of the input, for progress; 0 unknown
+	Secrets capture.Secrets // compares credentials; drawn anew when zero
+	Vantage string          // the hop that saw the traffic
+}
+
+// Source is a packet capture. It implements capture.Source.
+type Source struct {
+	name string
+	opt  Options
+	in   io.Reader
+	file *file // nil until the head has been read
+
+	table *table
+	out   *output
+	clock clock
+}
+
+// Open reads the head of a recorded capture; that of a live one is read by Run,
+// since it may come late. It fails when the input is no capture, is empty, or
+// has a link layer that is not read.
+func Open(name string, r io.Reader, opt Options) (*Source, error) {
+	if opt.Secrets == (capture.Secrets{}) {
+		opt.Secrets = capture.NewSecrets()
+	}
+	s := &Source{name: name, opt: opt, in: r}
+	if opt.Live {
+		return s, nil
+	}
+	return s, s.begin(r)
+}
+
+func (s *Source) begin(r io.Reader) (err error) {
+	if s.file, err = newFile(r); err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	return nil
+}
+
+// Info describes the source.
+func (s *Source) Info() capture.Info {
+	return capture.Info{Name: s.name, Kind: "capture", Vantage: s.opt.Vantage, Live: s.opt.Live}
+}
+
+// Run reads the capture to its end, or until ctx ends, and hands over batches
+// of at most 512 exchanges, in the order in which they were finished. A capture
+// cut off or damaged is read as far as it goes, which Health tells; errors are
+// those of the input and the sink. It can run once.
+func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
+	if s.table != nil {
+		return fmt.Errorf("%s: the capture has been read already", s.name)
+	}
+	s.out = newOutput(s.opt, sink)
+	s.table = newTable(s.out)
+	s.out.table = s.table
+	s.out.done = s.done
+	if s.opt.Live {
+		stop, cancel := context.WithCancel(ctx)
+		defer cancel()
+		p := newPump(stop, s.in)
+		p.idle = s.idle
+		if err := s.begin(p); err != nil {
+			if ctx.Err() != nil {
+				return s.finish()
+			}
+			return err
+		}
+	}
+	err := s.packets(ctx)
+	if s.out.err != nil {
+		return fmt.Errorf("%s: %w", s.name, s.out.err)
+	}
+	return errors.Join(s.ended(err, ctx), s.finish())
+}
+
+// checkEvery is how many packets pass between two looks at the context, and
+// flushEvery between two signs of progress.
+const (
+	checkEvery = 1 << 10
+	flushEvery = 1 << 14
+)
+
+func (s *Source) packets(ctx context.Context) error {
+	var f frame
+	for {
+		if err := s.file.next(&f); err != nil {
+			return err
+		}
+		s.packet(&f)
+		if s.out.err != nil {
+			return s.out.err
+		}
+		n := s.out.health.Read
+		if n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if n%flushEvery == 0 {
+			s.out.flush(false)
+		}
+	}
+}
+
+// packet reads one packet, and counts it as used or as passed over.
+func (s *Source) packet(f *frame) {
+	h := &s.out.health
+	h.Read++
+	s.clock.see(f.t, s.out.newest, h)
+	s.out.newest = max(s.out.newest, f.t)
+	s.table.advance(s.out.newest)
+	s.out.announce(s.out.newest)
+	var seg segment
+	reason := seg.decode(f.link, f.data)
+	if reason == "" {
+		s.table.reason = ""
+		s.table.packet(&seg, stamp{f.t, h.Read})
+		reason = s.table.reason
+	}
+	if reason == "" {
+		h.Used++
+	} else {
+		s.skip(reason, f.link)
+	}
+}
+
+// skip counts a packet passed over; the first few are named.
+func (s *Source) skip(reason string, link uint32) {
+	h := &s.out.health
+	example := ""
+	if len(h.Skipped) == 0 || !s.exemplified(reason) {
+		example = fmt.Sprintf("frame %d", h.Read)
+		if reason == skipLink {
+			example = fmt.Sprintf("frame %d: %v", h.Read, linkError(link))
+		}
+	}
+	h.Skip(reason, example)
+}
+
+const enoughExamples = 3
+
+func (s *Source) exemplified(reason string) bool {
+	for i := range s.out.health.Skipped {
+		if k := &s.out.health.Skipped[i]; k.Reason == reason {
+			return len(k.Examples) >= enoughExamples
+		}
+	}
+	return false
+}
+
+// idle is called by a live input that has nothing to read. What has been found
+// is handed over, and after a second of silence the clock goes on.
+func (s *Source) idle(silent time.Duration) error {
+	if s.file == nil || s.out.newest == 0 {
+		return s.out.err
+	}
+	const slack = time.Second // what the capturing program may hold back
+	if silent > slack {
+		s.table.advance(s.idleTime(silent - slack))
+		s.out.newest = s.table.now
+		s.out.announce(s.out.newest)
+	}
+	if silent > 0 || len(s.out.batch.Exchanges) > 0 {
+		s.out.flush(false)
+	}
+	return s.out.err
+}
+
+func (s *Source) idleTime(silent time.Duration) int64 {
+	return s.clock.newest + int64(silent)
+}
+
+// ended turns the end of the input into what the user should know.
+func (s *Source) ended(err error, ctx context.Context) error {
+	h := &s.out.health
+	var broken damageError
+	switch {
+	case err == io.EOF:
+		return nil
+	case err == errCut:
+		h.Truncated = true
+		return nil
+	case errors.As(err, &broken):
+		h.Truncated = true
+		h.Skip("damaged record", fmt.Sprintf("frame %d: %v", h.Read+1, err))
+		return nil
+	case ctx.Err() != nil:
+		return nil
+	}
+	h.Truncated = true
+	return fmt.Errorf("%s: after frame %d: %w", s.name, h.Read, err)
+}
+
+// finish ends all connections and hands over the last batch.
+func (s *Source) finish() error {
+	s.table.finish(endInput)
+	h := &s.out.health
+	if s.file != nil {
+		h.Dropped = s.file.drops
+		h.Resolution = s.clock.resolution(s.file.unit)
+	}
+	s.out.flush(true)
+	if s.out.err != nil {
+		return fmt.Errorf("%s: %w", s.name, s.out.err)
+	}
+	return nil
+}
+
+func (s *Source) done() float64 {
+	if s.opt.Size <= 0 || s.file == nil {
+		return 0
+	}
+	return min(1, float64(s.file.read+int64(s.file.pending))/float64(s.opt.Size))
+}

@@ -1,0 +1,60 @@
+package chain
+
+import "math"
+
+// Waits fall into logarithmic bins from half a millisecond up: fine ones, 24 per
+// octave, that resolve a timer, in coarse ones, 3 per octave, that a few waits
+// can fill. 18 octaves reach 131 s, beyond every open failure's age.
+const (
+	shortest   = 0.0005 // seconds; what is shorter falls into the first bin
+	octaves    = 18
+	perOctave  = 24
+	fineBins   = octaves * perOctave
+	finePer    = 8 // fine bins per coarse one
+	coarseBins = fineBins / finePer
+)
+
+// A ratio of two waits falls into bins of the same fineness, from 1/256 to 256.
+const (
+	ratioOctaves = 8
+	ratioBins    = 2 * ratioOctaves * perOctave
+)
+
+// place is where a wait lies: its fine bin, how far into it, and the wait.
+type place struct {
+	bin  int
+	frac float64
+	wait float64 // seconds
+}
+
+// placeOf finds the bin of a wait in seconds.
+func placeOf(wait float64) place {
+	if wait < shortest {
+		wait = shortest
+	}
+	x := math.Log2(wait*(1/shortest)) * perOctave
+	b := int(x)
+	if b >= fineBins {
+		return place{fineBins - 1, 1, wait}
+	}
+	return place{b, x - float64(b), wait}
+}
+
+// ratioOf finds the bin of one wait over another.
+func ratioOf(wait, before float64) place {
+	x := (math.Log2(wait/before) + ratioOctaves) * perOctave
+	switch {
+	case x < 0:
+		return place{0, 0, wait}
+	case x >= ratioBins:
+		return place{ratioBins - 1, 1, wait}
+	}
+	b := int(x)
+	return place{b, x - float64(b), wait}
+}
+
+// edge is the lower end of a fine bin in seconds.
+func edge(bin int) float64 { return shortest * math.Exp2(float64(bin)/perOctave) }
+
+// perLog turns the mass of a fine bin at a wait into a density per second.
+func perLog(mass, wait float64) float64 { return mass * (perOctave / math.Ln2) / wait }

@@ -1,0 +1,131 @@
+// Package chain finds which request is an attempt of which: it links a request
+// to the failed one it repeats.
+//
+// A failure stays open for a while. A later request for the same operation by
+// the same client is either its retry or a fresh request, and the rates at which
+// the two kinds arrive decide: the hazard of a retry, learned from the traffic
+// itself and mixed with a broad prior, against the rate of fresh requests. It is
+// stochastic declustering as used for earthquakes (Zhuang, Ogata and Vere-Jones,
+// JASA 97:369, 2002). What a request declares about itself (an idempotency key,
+// an attempt counter) overrides the statistics.
+//
+// All times are Unix nanoseconds of event time. A Set divides its state into
+// shards by operation; a shard is worked on by one goroutine at a time, and
+// parameters change only at Barrier, from integer sums, so that links do not
+// depend on how many shards there are.
+package chain
+
+import (
+	"time"
+
+	"stormwatch/capture"
+)
+
+// Evidence levels of a link (detection.md 5.2). A first attempt carries the
+// level of the evidence that it is fresh.
+const (
+	E0 uint8 = iota // best guess, below .6
+	E1              // inferred, .6 to .9
+	E2              // inferred, .9 or more
+	E3              // declared by a proxy's log; not given by this package
+	E4              // identified by a stable id
+	E5              // declared by a counter
+)
+
+// Options bound a Set. Zero values take the defaults.
+type Options struct {
+	Shards      int           // parts that may be worked on at once; default 1
+	MaxOpen     int           // open failures of one key, the oldest leave first; default 16, at most 64
+	MaxAge      time.Duration // for how long a failure may be answered by a retry; default and at most 120 s
+	MaxFailures int           // open failures, and half the keys remembered, all shards together after a Barrier; default 1<<20
+}
+
+// Request is a request at its start.
+type Request struct {
+	Seq      uint64 // global order, 1-based, unique
+	Start    int64
+	Op       uint64 // hash of vantage, method, host, path with canonical query, body digest
+	Template uint64 // hash of method and path with digits removed
+	Addr     uint64 // hash of address, forwarded client and agent
+	IP       uint64 // hash of the address
+	Cred     uint64 // hash of the credential; 0 none
+	Client   uint32 // opaque, returned for the root
+	Idem     uint64 // hash of a stable operation id; 0 none
+	Counter  capture.Counter
+	N        uint16 // attempt number by Counter, first 1
+}
+
+// Link is the place of a request in its chain. A first attempt has no Parent and
+// is its own Root; where a counter declares a later attempt whose parent was not
+// seen, Attempt is what was declared and Parent is 0.
+type Link struct {
+	Parent, Root  uint64 // Seq
+	RootClient    uint32
+	Attempt       int32 // 1-based
+	Level         uint8 // E0..E5
+	Confidence    float32
+	Retry         uint16 // probability that the request is a retry, of whatever, in 1/65535
+	Gap           int64  // start minus the parent's end, ns; valid if Parent != 0
+	ParentStatus  uint16
+	ParentReason  capture.Reason
+	ParentHint    capture.Hint
+	ParentStart   int64
+	ParentEnd     int64
+	ParentOutcome capture.Outcome
+}
+
+// Result is a request at its end.
+type Result struct {
+	Seq            uint64
+	Op, Addr, Cred uint64
+	Start, End     int64
+	Status         uint16
+	Reason         capture.Reason
+	Outcome        capture.Outcome
+	Failed         bool
+	Hint           capture.Hint
+	Link           Link // as returned for this Seq
+	Client         uint32
+	Idem           uint64
+	Counter        capture.Counter
+	N              uint16
+	Template, IP   uint64
+}
+
+// Stats count what a Set has done since it was made, and holds now.
+type Stats struct {
+	Open    int       // failures that wait for a retry
+	Keys    int       // pairs of operation and identity remembered
+	Capped  uint64    // failures that left because their key had MaxOpen later ones
+	Evicted uint64    // failures and keys that left because the Set was full
+	GaveUp  uint64    // chains that failed for the last time and were worth a retry
+	Retries float64   // expected number of retries, the sum of Link.Retry: unbiased where single links are not sure
+	Matched [6]uint64 // links to a parent, by evidence level
+	First   uint64    // first attempts
+
+	soft uint64 // sum of Link.Retry
+}
+
+const (
+	defaultMaxOpen     = 16
+	limitMaxOpen       = 64
+	defaultMaxAge      = 120 * time.Second
+	defaultMaxFailures = 1 << 20
+)
+
+func (o Options) withDefaults() Options {
+	if o.Shards < 1 {
+		o.Shards = 1
+	}
+	if o.MaxOpen < 1 {
+		o.MaxOpen = defaultMaxOpen
+	}
+	o.MaxOpen = min(o.MaxOpen, limitMaxOpen)
+	if o.MaxAge <= 0 || o.MaxAge > defaultMaxAge {
+		o.MaxAge = defaultMaxAge
+	}
+	if o.MaxFailures < 1 {
+		o.MaxFailures = defaultMaxFailures
+	}
+	return o
+}

@@ -1,0 +1,89 @@
+package chain
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	idleKey    = 600 * second // a key not asked for so long is forgotten
+	sweepEvery = 64 * second
+	keepOf     = 8 // a full Set keeps 7 of 8 parts, so that it is not full again at once
+)
+
+// aged is something that can be ordered by age across all shards.
+type aged struct {
+	at    int64
+	tie   uint64
+	shard int32
+	pos   int32
+}
+
+// evict brings failures and keys below their bounds, the oldest first: by age
+// over all shards, so that it does not depend on how many there are.
+func (s *Set) evict() {
+	open, keys := 0, 0
+	for i := range s.shards {
+		open += s.shards[i].failures.opened
+		keys += s.shards[i].stats.Keys
+	}
+	if limit := s.opt.MaxFailures; open > limit {
+		s.evictFailures(open - limit + limit/keepOf)
+	}
+	if limit := 2 * s.opt.MaxFailures; keys > limit {
+		s.evictKeys(keys - limit + limit/keepOf)
+	}
+}
+
+func (s *Set) evictFailures(n int) {
+	var all []aged
+	for sh := range s.shards {
+		for i := range s.shards[sh].failures.all {
+			if o := &s.shards[sh].failures.all[i]; o.live {
+				all = append(all, aged{o.end, o.seq, int32(sh), int32(i)})
+			}
+		}
+	}
+	for _, a := range oldest(all, n) {
+		m := &s.shards[a.shard]
+		m.stats.Evicted++
+		m.discard(a.pos)
+	}
+}
+
+func (s *Set) evictKeys(n int) {
+	var all []aged
+	for sh := range s.shards {
+		for i := range s.shards[sh].keys {
+			if k := &s.shards[sh].keys[i]; k.live && k.opens == 0 {
+				all = append(all, aged{k.last, k.hash, int32(sh), int32(i)})
+			}
+		}
+	}
+	for _, a := range oldest(all, n) {
+		m := &s.shards[a.shard]
+		m.stats.Evicted++
+		m.dropKey(a.pos)
+	}
+}
+
+func oldest(all []aged, n int) []aged {
+	slices.SortFunc(all, func(a, b aged) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tie, b.tie)) })
+	return all[:min(n, len(all))]
+}
+
+// sweep forgets keys that have been idle for long, now and then.
+func (s *Set) sweep(now int64) {
+	if now/sweepEvery == s.swept {
+		return
+	}
+	s.swept = now / sweepEvery
+	for sh := range s.shards {
+		m := &s.shards[sh]
+		for i := range m.keys {
+			if k := &m.keys[i]; k.live && k.opens == 0 && now-k.last > idleKey {
+				m.dropKey(int32(i))
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package chain
+
+import "math"
+
+const (
+	leastRate   = .0005 // of fresh requests per second, on any key
+	templateFor = 10    // seconds for which the template's rate counts (chains-trial.md point 7)
+	leastIdle   = .15   // of a key's time counts as such in which a fresh repeat could be seen
+	renewals    = 1   // weight of the renewal hazard; .5 lets pollers pass for retries while little is known (TestPollers)
+	unclear     = .03   // weight of a request that may be a retry, in what fresh ones do
+)
+
+// freshRate is the rate at which a fresh request of this identity is expected
+// now: not more than either of its keys has.
+func (m *Matcher) freshRate(r *Request, w *who) float64 {
+	rate := math.Inf(1)
+	if w.known {
+		rate = m.keyRate(&m.keys[w.own], r.Start)
+	}
+	if w.other >= 0 {
+		rate = min(rate, m.keyRate(&m.keys[w.other], r.Start))
+	}
+	if math.IsInf(rate, 1) {
+		rate = 0
+	}
+	return leastRate + rate
+}
+
+// keyRate is the repeat rate of a key, shrunk towards its template's, and the
+// hazard of a renewal since its last fresh start.
+func (m *Matcher) keyRate(k *key, now int64) float64 {
+	t := &m.model.fresh.slots[k.tmpl]
+	all := float64(now-k.first) / 1e9
+	idle := math.Max(leastIdle*all, all-float64(k.busy)/1e9)
+	repeat := (float64(k.repeats) + templateFor*t.rate) / (idle + templateFor)
+	_, _, density, below := t.waits.at(placeOf(float64(now-k.lastFresh) / 1e9))
+	renewal := t.again * density / math.Max(.05, 1-t.again*below)
+	return repeat + renewals*renewal
+}
+
+// logWait is a wait in seconds as a logarithm for cadences.
+func logWait(wait float64) uint16 {
+	p := placeOf(wait)
+	return uint16((float64(p.bin) + p.frac) * (logUnit / perOctave))
+}

@@ -1,0 +1,194 @@
+package chain
+
+import "math"
+
+// unit is a weight of 1 in the fixed-point counts that shards learn into, so that
+// sums do not depend on the order of their terms.
+const unit = 1 << 12
+
+const (
+	pseudo    = 4           // weight of the kernel above, in waits (chains-trial.md point 5)
+	forgetAt  = 4096 * unit // a kernel of that many waits is halved, to follow changing clients
+	quartiles = 4           // quantiles at which a failure's exposure is counted
+)
+
+// exposed are the quantiles of the wait at which a quarter each of a failure
+// counts as not retried (chains-trial.md point 6).
+var exposed = [quartiles]float32{.25, .5, .75, .95}
+
+// kernel is a distribution of waits, backed by one above it. Counts are learned;
+// the tables are made from them at a barrier and frozen between.
+type kernel struct {
+	up       int32 // in its bank
+	dirty    bool
+	n        int64
+	count    [fineBins]uint32
+	coarse   [coarseBins]float32     // mass
+	fine     [fineBins]float32       // mass
+	coarseTo [coarseBins + 1]float32 // mass below
+	fineTo   [fineBins + 1]float32
+	quantile [quartiles]float32 // seconds
+}
+
+// add learns a wait of some weight.
+func (k *kernel) add(bin int, w int64) {
+	k.n += saturate(&k.count[bin], w)
+	k.dirty = true
+}
+
+// saturate adds to a count as far as it can hold, and returns what it added.
+func saturate(count *uint32, w int64) int64 {
+	w = min(w, math.MaxUint32-int64(*count))
+	*count += uint32(w)
+	return w
+}
+
+func (k *kernel) halve() {
+	k.n = 0
+	for i := range k.count {
+		k.count[i] /= 2
+		k.n += int64(k.count[i])
+	}
+	k.dirty = true
+}
+
+// refresh makes the tables from the counts and the tables of the kernel above.
+func (k *kernel) refresh(up *kernel) {
+	if k.n >= forgetAt {
+		k.halve()
+	}
+	n := float32(k.n) / unit
+	for c := range k.coarse {
+		sum := uint32(0)
+		for _, x := range k.count[c*finePer : (c+1)*finePer] {
+			sum += x
+		}
+		k.coarse[c] = (float32(sum)/unit + pseudo*up.coarse[c]) / (n + pseudo)
+	}
+	left := uint32(0)
+	for b := range k.fine {
+		right := uint32(0)
+		if b+1 < fineBins {
+			right = k.count[b+1]
+		}
+		smooth := (float32(left) + 2*float32(k.count[b]) + float32(right)) / (4 * unit)
+		k.fine[b] = (smooth + pseudo*k.coarse[b/finePer]/finePer) / (n + pseudo)
+		left = k.count[b]
+	}
+	k.sum()
+	k.dirty = false
+}
+
+// sum makes the cumulative tables and the quantiles.
+func (k *kernel) sum() {
+	for c, m := range k.coarse {
+		k.coarseTo[c+1] = k.coarseTo[c] + m
+	}
+	for b, m := range k.fine {
+		k.fineTo[b+1] = k.fineTo[b] + m
+	}
+	q := 0
+	for b := 0; b < fineBins && q < quartiles; b++ {
+		for q < quartiles && k.fineTo[b+1] >= exposed[q]*k.fineTo[fineBins] {
+			k.quantile[q] = float32(edge(b + 1))
+			q++
+		}
+	}
+}
+
+// at returns density and distribution at a wait, by the coarse and the fine table.
+func (k *kernel) at(p place) (coarse, coarseBelow, fine, fineBelow float64) {
+	c := p.bin / finePer
+	into := (float64(p.bin%finePer) + p.frac) / finePer
+	m := float64(k.coarse[c])
+	f := float64(k.fine[p.bin])
+	return perLog(m/finePer, p.wait), float64(k.coarseTo[c]) + m*into,
+		perLog(f, p.wait), float64(k.fineTo[p.bin]) + f*p.frac
+}
+
+// priorKernel spreads a weight over the bins by a density per second.
+func priorKernel(density func(wait float64) float64) kernel {
+	k := kernel{up: -1}
+	total := 0.0
+	var mass [fineBins]float64
+	for b := range mass {
+		mass[b] = density((edge(b)+edge(b+1))/2) * (edge(b+1) - edge(b))
+		total += mass[b]
+	}
+	for b := range mass {
+		k.fine[b] = float32(mass[b] / total)
+		k.coarse[b/finePer] += k.fine[b]
+	}
+	k.sum()
+	return k
+}
+
+func logNormal(wait, median, sigma float64) float64 {
+	x := math.Log(wait/median) / sigma
+	return math.Exp(-x*x/2) / wait
+}
+
+// bank holds the kernels of the waits after a failure: one of all, one of each
+// class, one of each class and attempt, made when first learned from. Index 0 is
+// the prior.
+type bank struct {
+	kernels []kernel
+	index   [classes][attempts + 1]int32 // attempt 0: the class
+}
+
+// attempts are told apart up to this one.
+const attempts = 6
+
+func newBank(prior kernel) bank {
+	b := bank{kernels: make([]kernel, 2, 8)}
+	b.kernels[0] = prior
+	b.kernels[1].refresh(&b.kernels[0])
+	for c := range b.index {
+		for a := range b.index[c] {
+			b.index[c][a] = 1
+		}
+	}
+	return b
+}
+
+// of returns the most special kernel there is.
+func (b *bank) of(class uint8, attempt int32) *kernel {
+	return &b.kernels[b.index[class][min(attempt, attempts)]]
+}
+
+// learn adds a wait to the kernel of its attempt and those above.
+func (b *bank) learn(class, attempt uint8, bin int, w int64) {
+	row := &b.index[class]
+	if row[0] == 1 {
+		row[0] = b.grow(1)
+		for a := 1; a <= attempts; a++ {
+			row[a] = row[0]
+		}
+	}
+	if row[attempt] == row[0] {
+		row[attempt] = b.grow(row[0])
+	}
+	b.kernels[1].add(bin, w)
+	b.kernels[row[0]].add(bin, w)
+	b.kernels[row[attempt]].add(bin, w)
+}
+
+func (b *bank) grow(up int32) int32 {
+	b.kernels = append(b.kernels, kernel{up: up, dirty: true})
+	return int32(len(b.kernels) - 1)
+}
+
+// refresh remakes the tables of what changed, from the top down: a kernel's
+// index is above that of the one it is backed by.
+func (b *bank) refresh() {
+	for i := 1; i < len(b.kernels); i++ {
+		k := &b.kernels[i]
+		if up := &b.kernels[k.up]; k.dirty || up.dirty {
+			k.refresh(up)
+			k.dirty = true // until those below have seen it
+		}
+	}
+	for i := range b.kernels {
+		b.kernels[i].dirty = false
+	}
+}

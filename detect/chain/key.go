@@ -1,0 +1,151 @@
+package chain
+
+import "slices"
+
+// key is what is remembered of one operation as asked for by one identity: by an
+// address, or by a credential. It holds no pointer.
+type key struct {
+	hash      uint64
+	first     int64 // start of the first request
+	last      int64 // start of the latest request
+	lastFresh int64 // start of the latest first attempt
+	busy      int64 // ns in which a failure waited for its retry
+	repeats   uint32
+	open      int32 // head of its open failures, latest first; none if negative
+	firstWait float32
+	tmpl      uint16
+	opens     uint8
+	state     uint8
+
+	retried, quit  uint8  // failures of it that were retried, and that lapsed
+	cross, links   uint16 // retries from elsewhere (another address or credential), and all, in 1/crossUnit
+	afterOK, after beat
+	steady         uint16 // log wait between requests that follow a success, when regular; 0 otherwise
+	poller         bool
+	live           bool
+}
+
+// What the latest request of a key came to.
+const (
+	inFlight uint8 = iota
+	succeeded
+	failed
+)
+
+// beat keeps the last waits between requests, as logarithms.
+type beat struct {
+	log [beats]uint16
+	n   uint8
+}
+
+const (
+	beats     = 5
+	logUnit   = 256 // of an octave
+	needBeats = 3
+)
+
+func (b *beat) add(log uint16) {
+	b.log[b.n%beats] = log
+	if b.n++; b.n == 2*beats {
+		b.n = beats
+	}
+}
+
+// middle returns the median and the median deviation from it.
+func (b *beat) middle() (median, deviation uint16) {
+	var s, d [beats]uint16
+	n := min(int(b.n), beats)
+	copy(s[:n], b.log[:n])
+	slices.Sort(s[:n])
+	median = s[n/2]
+	for i, x := range s[:n] {
+		d[i] = max(x, median) - min(x, median)
+	}
+	slices.Sort(d[:n])
+	return median, d[n/2]
+}
+
+// Limits of the poller gate (detection.md 5.3), as logarithms: a median
+// deviation of a tenth, medians within a fifth of each other, and, for the single
+// request that comes on the beat before enough failures were seen, an eighth.
+const (
+	steadyWithin = 35 // log2(1.1)
+	sameWithin   = 82 // log2(1.25)
+	onBeatWithin = 43 // log2(1.125)
+)
+
+// feel takes the wait that came before a request and judges the cadence of the
+// key: a poller asks at its pace whatever the answers were.
+func (k *key) feel(log uint16) {
+	switch k.state {
+	case succeeded:
+		k.afterOK.add(log)
+	case failed:
+		k.after.add(log)
+	default:
+		return
+	}
+	if k.afterOK.n < needBeats {
+		return
+	}
+	median, deviation := k.afterOK.middle()
+	k.steady, k.poller = 0, false
+	if deviation > steadyWithin {
+		return
+	}
+	k.steady = max(median, 1)
+	if k.after.n >= needBeats {
+		m, _ := k.after.middle()
+		k.poller = max(m, median)-min(m, median) <= sameWithin
+	}
+}
+
+// onBeat tells whether a request after such a wait keeps to the cadence that the
+// key has after successes.
+func (k *key) onBeat(log uint16) bool {
+	if k.poller {
+		return true
+	}
+	return k.steady > 0 && k.after.n < needBeats && max(log, k.steady)-min(log, k.steady) <= onBeatWithin
+}
+
+// share is how many of its failures this key retries, backed by what others do.
+func (k *key) share(q float64) float64 {
+	r := float64(k.retried)
+	return min(.99, (r+pseudo*q)/(r+float64(k.quit)+pseudo))
+}
+
+// ended counts whether a failure was retried.
+func (k *key) ended(retried bool) {
+	if retried {
+		k.retried++
+	} else {
+		k.quit++
+	}
+	if k.retried+k.quit > 200 {
+		k.retried /= 2
+		k.quit /= 2
+	}
+}
+
+const (
+	crossUnit  = 32
+	priorCross = .05 // chains-trial.md point 2, of weight 1
+)
+
+// crossShare is how readily a retry is believed to come from another identity.
+func (k *key) crossShare() float64 {
+	return (float64(k.cross)/crossUnit + priorCross) / (float64(k.links)/crossUnit + 1)
+}
+
+func (k *key) linked(weight float64, cross bool) {
+	w := uint16(weight*crossUnit + .5)
+	k.links += w
+	if cross {
+		k.cross += w
+	}
+	if k.links > 1<<13 {
+		k.links /= 2
+		k.cross /= 2
+	}
+}

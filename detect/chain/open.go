@@ -1,0 +1,107 @@
+package chain
+
+import "stormwatch/capture"
+
+// open is a failure that waits for its retry. It holds no pointer.
+type open struct {
+	seq, root      uint64
+	start, end     int64
+	addr, cred     uint64
+	idem           uint64
+	hint           capture.Hint
+	byAddr, byCred int32 // its keys; negative: not listed there
+	nextA, nextC   int32 // in the lists of its keys
+	prevT, nextT   int32 // in the calendar
+	day            int32 // place in the calendar, negative if none
+	rootClient     uint32
+	attempt        int32
+	before         float32           // wait before the failed request, seconds; 0 none
+	due            [quartiles]uint16 // exposure, in dueUnit after end
+	n, status      uint16
+	reason         capture.Reason
+	outcome        capture.Outcome
+	counter        capture.Counter
+	class          uint8
+	step           uint8 // quarters of its exposure counted
+	worth          bool  // its client gives up if it does not come back
+	live           bool
+}
+
+// dueUnit makes the longest wait, 120 s, fit 16 bits.
+const dueUnit = 2e6 // ns
+
+// The calendar has a day per second of event time, more than a failure lives.
+const (
+	second = int64(1e9)
+	days   = 256
+)
+
+// failures is a slab of open failures with a calendar of when to look at each.
+type failures struct {
+	all    []open
+	free   []int32
+	diary  [days]int32 // heads of lists through prevT and nextT; index plus one
+	opened int
+}
+
+// add returns room for one more.
+func (f *failures) add() int32 {
+	f.opened++
+	if n := len(f.free); n > 0 {
+		i := f.free[n-1]
+		f.free = f.free[:n-1]
+		return i
+	}
+	f.all = append(f.all, open{})
+	return int32(len(f.all) - 1)
+}
+
+// drop gives the room back; the lists of its keys have let go of it.
+func (f *failures) drop(i int32) {
+	f.unschedule(i)
+	f.all[i].live = false
+	f.free = append(f.free, i)
+	f.opened--
+}
+
+// schedule notes a failure for the first barrier at or after t.
+func (f *failures) schedule(i int32, t int64) {
+	o := &f.all[i]
+	d := ceilSecond(t) & (days - 1)
+	o.day, o.prevT, o.nextT = int32(d), 0, f.diary[d]
+	if o.nextT > 0 {
+		f.all[o.nextT-1].prevT = i + 1
+	}
+	f.diary[d] = i + 1
+}
+
+func (f *failures) unschedule(i int32) {
+	o := &f.all[i]
+	if o.day < 0 {
+		return
+	}
+	if o.prevT > 0 {
+		f.all[o.prevT-1].nextT = o.nextT
+	} else {
+		f.diary[o.day] = o.nextT
+	}
+	if o.nextT > 0 {
+		f.all[o.nextT-1].prevT = o.prevT
+	}
+	o.day = -1
+}
+
+// ceilSecond returns the number of the first whole second at or after t.
+func ceilSecond(t int64) int64 {
+	s := t / second
+	if t > s*second {
+		s++
+	}
+	return s
+}
+
+// dueAt returns when a quarter more of its exposure counts.
+func (o *open) dueAt(step uint8) int64 { return o.end + int64(o.due[step])*dueUnit }
+
+// waits tells whether a retry of it is still likely at t.
+func (o *open) waits(t int64) bool { return t < o.dueAt(quartiles-1) }

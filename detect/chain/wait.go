@@ -1,0 +1,199 @@
+package chain
+
+// wait keeps a failure until its retry comes or it is too old.
+func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
+	i := m.failures.add()
+	before := float32(0)
+	if r.Link.Parent != 0 {
+		before = float32(max(float64(r.Link.Gap)/1e9, shortest))
+	}
+	o := &m.failures.all[i]
+	*o = open{
+		seq: r.Seq, root: r.Link.Root, start: r.Start, end: r.End, addr: r.Addr, cred: r.Cred, idem: r.Idem, hint: r.Hint,
+		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1),
+		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
+		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
+	}
+	if o.root == 0 {
+		o.root, o.rootClient = r.Seq, r.Client
+	}
+	m.expose(o)
+	m.list(i, byAddr, false)
+	if byCred >= 0 {
+		m.list(i, byCred, true)
+	}
+	m.failures.schedule(i, max(o.dueAt(0), m.last+1))
+}
+
+// longestExposure is how long of a kernel, and of a hint, a failure's exposure
+// follows at most, in seconds.
+const longestExposure = 60
+
+// expose plans when quarters of the failure count as not retried: at quantiles of
+// the wait its kind has, past the hint if there is one.
+func (m *Matcher) expose(o *open) {
+	kernel, base := m.model.waits.of(o.class, o.attempt), 0.
+	if o.hint.Usable() && o.class == classHinted {
+		kernel, base = m.model.beyond.of(o.class, o.attempt), min(longestExposure, float64(o.hint.Wait)/1e9)
+	}
+	longest := m.opt.MaxAge.Seconds()
+	for q := range o.due {
+		t := base + min(longestExposure, float64(kernel.quantile[q]))
+		if q == quartiles-1 {
+			t = max(t, 2.2*float64(o.before)) // a doubling timer goes beyond what was seen so far
+		}
+		o.due[q] = uint16(min(t, longest) * (1e9 / dueUnit))
+	}
+}
+
+// list puts a failure on the list of a key; the oldest leaves a full one.
+func (m *Matcher) list(i, at int32, byCred bool) {
+	k := &m.keys[at]
+	o := &m.failures.all[i]
+	if byCred {
+		o.byCred, o.nextC = at, k.open
+	} else {
+		o.byAddr, o.nextA = at, k.open
+	}
+	k.open = i
+	if k.opens++; int(k.opens) <= m.opt.MaxOpen {
+		return
+	}
+	oldest := i
+	for next := i; next >= 0; {
+		oldest = next
+		if o := &m.failures.all[next]; byCred {
+			next = o.nextC
+		} else {
+			next = o.nextA
+		}
+	}
+	m.unlist(oldest, byCred)
+	if o := &m.failures.all[oldest]; o.byAddr < 0 && o.byCred < 0 {
+		m.stats.Capped++
+		m.failures.drop(oldest)
+	}
+}
+
+// unlist takes a failure off one of its lists.
+func (m *Matcher) unlist(i int32, byCred bool) {
+	o := &m.failures.all[i]
+	at := o.byAddr
+	if byCred {
+		at = o.byCred
+	}
+	if at < 0 {
+		return
+	}
+	k := &m.keys[at]
+	link := &k.open
+	for *link != i {
+		if p := &m.failures.all[*link]; byCred {
+			link = &p.nextC
+		} else {
+			link = &p.nextA
+		}
+	}
+	if byCred {
+		*link, o.nextC, o.byCred = o.nextC, -1, -1
+	} else {
+		*link, o.nextA, o.byAddr = o.nextA, -1, -1
+	}
+	k.opens--
+}
+
+// discard forgets a failure.
+func (m *Matcher) discard(i int32) {
+	m.unlist(i, false)
+	m.unlist(i, true)
+	m.failures.drop(i)
+}
+
+// own returns the key that speaks for a failure: by credential if it has one.
+func (m *Matcher) own(o *open) *key {
+	if o.byCred >= 0 {
+		return &m.keys[o.byCred]
+	}
+	return &m.keys[o.byAddr]
+}
+
+// claim closes a failure whose retry came.
+func (m *Matcher) claim(i int32, now int64) {
+	o := &m.failures.all[i]
+	k := m.own(o)
+	if o.step < quartiles {
+		m.lessons.exposed(o.class, o.attempt, quartiles-int64(o.step))
+		m.busy(o, now-o.end)
+	} else {
+		if k.quit > 0 {
+			k.quit--
+		}
+		if o.worth {
+			m.stats.GaveUp--
+		}
+	}
+	k.ended(true)
+	m.discard(i)
+}
+
+// busy notes a time in which a key waited for a retry: what came then says little
+// about fresh requests.
+func (m *Matcher) busy(o *open, ns int64) {
+	ns = max(ns, 0)
+	if o.byAddr >= 0 {
+		m.keys[o.byAddr].busy += ns
+	}
+	if o.byCred >= 0 {
+		m.keys[o.byCred].busy += ns
+	}
+	m.lessons.templates[m.own(o).tmpl].busy += ns
+}
+
+// tick looks at the failures whose time has come.
+func (m *Matcher) tick(now int64) {
+	from, to := m.last/second+1, now/second
+	if m.last == 0 || to-from >= days {
+		from = to - days + 1
+	}
+	for s := from; s <= to; s++ {
+		f := &m.failures
+		next := f.diary[s&(days-1)]
+		f.diary[s&(days-1)] = 0
+		for next > 0 {
+			i := next - 1
+			next = f.all[i].nextT
+			f.all[i].day = -1
+			m.look(i, now)
+		}
+	}
+	m.last = now
+}
+
+// look counts the exposure of a failure, and drops it when it is too old.
+func (m *Matcher) look(i int32, now int64) {
+	o := &m.failures.all[i]
+	for o.step < quartiles && o.dueAt(o.step) <= now {
+		m.lessons.exposed(o.class, o.attempt, 1)
+		if o.step++; o.step == quartiles {
+			m.lapse(o)
+		}
+	}
+	due := o.end + int64(m.opt.MaxAge)
+	switch {
+	case now >= due:
+		m.discard(i)
+		return
+	case o.step < quartiles:
+		due = min(due, o.dueAt(o.step))
+	}
+	m.failures.schedule(i, max(due, now+1))
+}
+
+// lapse counts a failure whose retry is no longer expected.
+func (m *Matcher) lapse(o *open) {
+	m.busy(o, int64(o.due[quartiles-1])*dueUnit)
+	m.own(o).ended(false)
+	if o.worth {
+		m.stats.GaveUp++
+	}
+}

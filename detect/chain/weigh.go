@@ -1,0 +1,202 @@
+package chain
+
+import (
+	"math"
+
+	"stormwatch/capture"
+)
+
+// declared decides by what the request says about itself; false if it says
+// nothing that decides.
+func (m *Matcher) declared(r *Request, d *decision) bool {
+	d.pick, d.certain, d.confidence = -1, true, 1
+	switch {
+	case r.Idem != 0:
+		d.level = E4
+		for j := range m.candidates {
+			if o := m.open(j); o.idem == r.Idem && (d.pick < 0 || o.seq > m.open(d.pick).seq) {
+				d.pick = j
+			}
+		}
+		if d.pick >= 0 && r.N > 1 && m.open(d.pick).n == r.N-1 {
+			d.level = E5
+		}
+		if d.pick < 0 && r.N > 1 && r.Counter != capture.NoCounter {
+			d.level, d.attempt = E5, int32(r.N)
+		}
+	case r.Counter != capture.NoCounter && r.N > 1:
+		d.level, d.attempt = E5, int32(r.N)
+		m.pickBefore(r, d)
+	case firstOfClient(r):
+		d.level = E5
+	default:
+		*d = decision{pick: -1}
+		return false
+	}
+	if d.pick >= 0 || d.attempt > 1 {
+		d.retry = 1
+	} else {
+		d.fresh = 1
+	}
+	return true
+}
+
+func (m *Matcher) open(j int) *open { return &m.failures.all[m.candidates[j].open] }
+
+// firstOfClient tells whether the client itself says that this is its first
+// attempt. What a proxy counts does not decide: the client behind it may be
+// retrying (chains-trial.md point 9).
+func firstOfClient(r *Request) bool {
+	return r.N == 1 && (r.Counter == capture.StainlessRetries || r.Counter == capture.AmzAttempt)
+}
+
+// pickBefore picks the likeliest failure that carries the number before.
+func (m *Matcher) pickBefore(r *Request, d *decision) {
+	sum, best := 0., 0.
+	for j := range m.candidates {
+		o := m.open(j)
+		if o.counter != r.Counter || o.n != r.N-1 || o.idem != 0 {
+			continue
+		}
+		rate := m.hazard(r, j) + 1e-9
+		sum += rate
+		if rate > best {
+			best, d.pick = rate, j
+		}
+	}
+	if sum > 0 {
+		d.confidence = best / sum
+	}
+}
+
+// Limits of detection.md 5.2 and 5.3.
+const (
+	sure        = .9
+	likely      = .6
+	denseAtMost = .8 // confidence where several fresh requests are expected within one wait
+)
+
+// weigh decides by rates: a retry if those of all failures together exceed that
+// of fresh requests; then of the failure whose rate is highest.
+func (m *Matcher) weigh(r *Request, w *who, d *decision) {
+	d.pick, d.confidence, d.level, d.fresh = -1, 1, E2, 1
+	if len(m.candidates) == 0 {
+		return
+	}
+	fresh := m.freshRate(r, w)
+	sum, best := 0., 0.
+	for j := range m.candidates {
+		if o := m.open(j); o.idem != 0 || r.Counter == capture.NoCounter && o.counter > capture.EnvoyAttempts {
+			continue
+		}
+		rate := m.hazard(r, j)
+		sum += rate
+		if rate > best {
+			best, d.pick = rate, j
+		}
+	}
+	all := sum + fresh
+	d.retry, d.fresh, d.confidence = sum/all, fresh/all, fresh/all
+	if sum <= fresh {
+		d.pick = -1
+	} else {
+		d.confidence = best / all
+		o := m.open(d.pick)
+		if fresh*float64(m.model.waits.of(o.class, o.attempt).quantile[1]) > 1 {
+			d.confidence = min(d.confidence, denseAtMost)
+		}
+	}
+	d.level = levelOf(d.confidence)
+}
+
+func levelOf(confidence float64) uint8 {
+	switch {
+	case confidence >= sure:
+		return E2
+	case confidence >= likely:
+		return E1
+	}
+	return E0
+}
+
+// evenly is the part of the weight that all experts share evenly: without it the
+// next step of a doubling timer has a hazard of 0 (chains-trial.md point 5).
+const evenly = .1
+
+// hazard is the rate at which the retry of a candidate is expected now, given
+// that it has not come yet.
+func (m *Matcher) hazard(r *Request, j int) float64 {
+	c := &m.candidates[j]
+	o := &m.failures.all[c.open]
+	own := m.own(o)
+	q := own.share(m.model.quits.of(o.class, o.attempt))
+	wait := math.Max(float64(r.Start-o.end)/1e9, 1e-4)
+	c.wait = placeOf(wait)
+
+	var density, below [experts]float64
+	c.heard = [experts]bool{expertPrior: true, expertCoarse: true, expertFine: true}
+	_, _, density[expertPrior], below[expertPrior] = m.model.waits.kernels[0].at(c.wait)
+	density[expertCoarse], below[expertCoarse], density[expertFine], below[expertFine] = m.model.waits.of(o.class, o.attempt).at(c.wait)
+	if o.class == classHinted {
+		c.heard[expertBeyondCoarse], c.heard[expertBeyondFine] = true, true
+		if past := wait - float64(o.hint.Wait)/1e9; past >= -.01 {
+			c.beyond = placeOf(past)
+			density[expertBeyondCoarse], below[expertBeyondCoarse], density[expertBeyondFine], below[expertBeyondFine] = m.model.beyond.of(o.class, o.attempt).at(c.beyond)
+		} else {
+			c.beyond.bin = -1
+		}
+	}
+	if kind, before := ratioBase(o, own); before > 0 {
+		c.heard[expertRatio] = true
+		c.ratio = ratioOf(wait, before)
+		density[expertRatio], below[expertRatio] = m.model.ratios[kind].at(c.ratio)
+	}
+	mixed, passed := m.mix(c, o, &density, &below)
+	c.rate = q * mixed / math.Max(.03, 1-q*passed)
+	if c.cross {
+		c.rate *= m.keys[c.list].crossShare()
+	}
+	return c.rate
+}
+
+// ratioBase is the earlier wait that the one after a failure is compared with.
+func ratioBase(o *open, own *key) (kind int, before float64) {
+	if o.attempt > 1 {
+		return overBefore, float64(o.before)
+	}
+	return overFirst, float64(own.firstWait)
+}
+
+// mix weighs the experts' densities and shares out the credit for the mixture.
+func (m *Matcher) mix(c *candidate, o *open, density, below *[experts]float64) (mixed, passed float64) {
+	weight := &m.model.blend.weight[o.class][late(o.attempt)]
+	sum, n := 0., 0.
+	for e, heard := range c.heard {
+		if heard {
+			sum += weight[e]
+			n++
+		}
+	}
+	for e, heard := range c.heard {
+		c.credit[e] = 0
+		if heard {
+			w := (1-evenly)*weight[e]/sum + evenly/n
+			c.credit[e] = w * density[e]
+			mixed += c.credit[e]
+			passed += w * below[e]
+		}
+	}
+	if mixed > 0 {
+		for e := range c.credit {
+			c.credit[e] /= mixed
+		}
+	}
+	return mixed, passed
+}
+
+func late(attempt int32) int {
+	if attempt > 1 {
+		return 1
+	}
+	return 0
+}

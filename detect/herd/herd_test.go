@@ -1,0 +1,457 @@
+package herd
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"unsafe"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+func runs(fast, long int) int {
+	if os.Getenv("STORMWATCH_QUALITY") == "1" {
+		return long
+	}
+	return fast
+}
+
+func TestLockstepNull(t *testing.T) {
+	for _, n := range nulls() {
+		t.Run(n.name, func(t *testing.T) {
+			t.Parallel()
+			hits, total := 0, runs(5, 2000)
+			for seed := range total {
+				if fired(n.events(rand.New(rand.NewPCG(uint64(seed), 1)))) {
+					hits++
+				}
+			}
+			if hits > 0 {
+				t.Errorf("fired in %d of %d runs", hits, total)
+			}
+		})
+	}
+}
+
+func TestHerdsFireAndJitterDoesNot(t *testing.T) {
+	tests := []struct {
+		name string
+		wait func(*rand.Rand, int) float64
+		herd bool
+	}{
+		{"fixed timer", fixed, true},
+		{"hint exact", hint, true},
+		{"doubling without jitter", doubling, true},
+		{"plus or minus 25 %", quarter, false},
+		{"equal jitter", equal, false},
+		{"full jitter", full, false},
+		{"floor and full jitter", floorFull, false},
+	}
+	for _, tt := range tests {
+		for _, spread := range []float64{.02, .3} {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				hits, total := 0, runs(20, 400)
+				for seed := range total {
+					s := storm{clients: 20, spread: spread, wait: tt.wait}
+					hits += btoi(fired(s.events(rand.New(rand.NewPCG(uint64(seed), 2)))))
+				}
+				t.Logf("spread %g s: fired in %d of %d", spread, hits, total)
+				switch {
+				case tt.herd && hits*10 < total*9:
+					t.Errorf("spread %g s: fired in %d of %d, want nine tenths or more", spread, hits, total)
+				case !tt.herd && hits > 0:
+					t.Errorf("spread %g s: fired in %d of %d, want 0", spread, hits, total)
+				}
+			})
+		}
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Immediate retries copy the clustering of the refusals: they are not a herd.
+func TestImmediateRetriesAreNotAHerd(t *testing.T) {
+	now := func(r *rand.Rand, _ int) float64 { return .001 + .01*r.Float64() }
+	for seed := range 20 {
+		s := storm{clients: 60, spread: .02, wait: now}
+		if fired(s.events(rand.New(rand.NewPCG(uint64(seed), 3)))) {
+			t.Errorf("seed %d fired", seed)
+		}
+	}
+}
+
+// With seven in ten clients of a second agent jittering, the first agent's own
+// statistics still show its herd.
+func TestAgentIsJudgedOnItsOwn(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	herd := storm{clients: 20, spread: .02, wait: fixed}
+	jitter := storm{clients: 60, spread: .02, wait: full}
+	events := herd.events(r)
+	for _, e := range jitter.events(r) {
+		e.client += 20
+		e.agent = 2
+		events = append(events, e)
+	}
+	h := NewHerd(3, 8)
+	feed(h, population(events), events, func(int64) {})
+	first, second := h.Reading(1), h.Reading(2)
+	if !fires(&first) {
+		t.Errorf("the herd's agent: %+v", first)
+	}
+	if fires(&second) || second.J < .25 {
+		t.Errorf("the jittering agent: %+v", second)
+	}
+}
+
+// The counts worked out by hand: in one second, clients 0, 1, 2 retry in bin 3
+// and client 0 once more there; client 1 again and client 3 in bin 7.
+func TestPairsOfDifferentClients(t *testing.T) {
+	at := func(bin int) int64 { return epoch0 + int64(bin)*int64(Bin) + 1 }
+	var events []event
+	for _, e := range [][2]int{{0, 3}, {1, 3}, {2, 3}, {0, 3}, {1, 7}, {3, 7}} {
+		events = append(events, event{at: at(e[1]), gap: second, client: e[0], agent: 1, attempt: 3})
+	}
+	events = append(events, event{at: at(7), client: 4, agent: 1, attempt: 1})
+	events = append(events, event{at: at(7), gap: 99e6, client: 5, agent: 1, attempt: 2})
+	h := NewHerd(2, 4)
+	feed(h, population(events), events, func(int64) {})
+	// Bin 3: C(4,2)-1 = 5; bin 7: 1. Second: C(6,2) - 2 pairs of one client = 13.
+	c, p := 6.0, 13.0
+	e := p / 20
+	for g := range 2 {
+		r := h.Reading(g)
+		want := Reading{
+			Z: (c - e) / math.Sqrt(e*.95), Rho: c / e, Coincidences: 6, Retries: 6, Rounds: 1, Clients: 4,
+			JGaps: 6, LastRound: epoch0 + 3*int64(Bin), Peak50ms: 4, Slots: 36.0 / 20, MedianGap: r.MedianGap,
+		}
+		if d := gocmp.Diff(want, r); d != "" {
+			t.Errorf("group %d: %s", g, d)
+		}
+		if math.Abs(float64(r.MedianGap)/1e9-1) > .005 {
+			t.Errorf("median gap %d, want 1 s", r.MedianGap)
+		}
+	}
+	for bin := range bins {
+		if got := h.InRound(1, at(bin)); got != (bin == 3) {
+			t.Errorf("bin %d: round %v", bin, got)
+		}
+	}
+	if h.InRound(2, at(3)) || h.InRound(1, at(3)-second) || h.InRound(1, at(3)+second) {
+		t.Error("a round in another agent or second")
+	}
+}
+
+// A client that speaks as several agents must not coincide with itself.
+func TestOneClientWithManyAgentsIsNoHerd(t *testing.T) {
+	var events []event
+	for i := range 400 {
+		events = append(events, event{at: epoch0 + int64(i)*10e6, gap: second, client: 0, agent: 1 + i%5, attempt: 2})
+	}
+	h := NewHerd(1, 8)
+	feed(h, population(events), events, func(int64) {})
+	for g := range 6 {
+		if r := h.Reading(g); r.Coincidences != 0 || r.Rounds != 0 || r.Clients > 1 {
+			t.Errorf("group %d: %+v", g, r)
+		}
+	}
+}
+
+// J by the definition, on the waits themselves.
+func TestJitterMatchesTheDefinition(t *testing.T) {
+	for _, wait := range []func(*rand.Rand, int) float64{quarter, equal, floorFull} {
+		s := storm{clients: 200, spread: .3, wait: wait}
+		events := s.events(rand.New(rand.NewPCG(5, 5)))
+		byAttempt := map[int32][]float64{}
+		end := slices.MaxFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) }).at
+		from := floorDiv(end, epoch)*epoch - epoch
+		for _, e := range events {
+			if e.attempt > 1 && e.gap >= shortest && e.at >= from {
+				byAttempt[e.attempt] = append(byAttempt[e.attempt], float64(e.gap))
+			}
+		}
+		var ratios []float64
+		for _, v := range byAttempt {
+			slices.Sort(v)
+			for _, x := range v {
+				ratios = append(ratios, x/v[len(v)/2])
+			}
+		}
+		slices.Sort(ratios)
+		want := ratios[len(ratios)*3/4] - ratios[len(ratios)/4]
+		h := NewHerd(2, 4)
+		feed(h, population(events), events, func(int64) {})
+		r := h.Reading(1)
+		if !r.JKnown || math.Abs(r.J-want) > .01 || r.JGaps != int64(len(ratios)) {
+			t.Errorf("J = %.4f of %d, want %.4f of %d", r.J, r.JGaps, want, len(ratios))
+		}
+	}
+}
+
+func TestJitterNeedsThreeClientsAndEightWaits(t *testing.T) {
+	make := func(clients, each int) Reading {
+		var events []event
+		for c := range clients {
+			for i := range each {
+				events = append(events, event{at: epoch0 + int64(i)*second + int64(c)*200e6, gap: second, client: c, agent: 1, attempt: 2})
+			}
+		}
+		h := NewHerd(2, 4)
+		feed(h, population(events), events, func(int64) {})
+		return h.Reading(1)
+	}
+	if r := make(2, 20); r.JKnown || r.JGaps != 0 {
+		t.Errorf("two clients: %+v", r)
+	}
+	if r := make(3, 2); r.JKnown || r.JGaps != 6 {
+		t.Errorf("six waits: %+v", r)
+	}
+	if r := make(3, 3); !r.JKnown || r.JGaps != 9 || r.J > .01 {
+		t.Errorf("nine equal waits: %+v", r)
+	}
+	// Both epochs together: still three clients, each counted once.
+	if r := make(3, 50); !r.JKnown || r.JGaps < 90 {
+		t.Errorf("waits of fifty seconds: %+v", r)
+	}
+	if r := make(2, 50); r.JKnown {
+		t.Errorf("two clients over two epochs: %+v", r)
+	}
+}
+
+func TestWaitBins(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 10000 {
+		gap := shortest + int64(math.Exp(r.Float64()*math.Log(3.6e12)))
+		b := waitBin(gap)
+		lo, hi := waitAt(float64(b)), waitAt(float64(b+1))
+		if float64(gap) < lo-1 || float64(gap) >= hi+1 || hi/lo > 1.008 {
+			t.Fatalf("%d ns in bin %d: %f..%f", gap, b, lo, hi)
+		}
+		if p := placeOf(waitAt(float64(b) + .25)); math.Abs(p-float64(b)-.25) > 1e-6 {
+			t.Fatalf("bin %d: place %f", b, p)
+		}
+	}
+	for _, gap := range []int64{math.MinInt64, 0, 1, math.MaxInt64} {
+		if b := waitBin(gap); b < 0 || b >= waitBins {
+			t.Errorf("%d ns in bin %d", gap, b)
+		}
+	}
+}
+
+// mixed is traffic of several agents with first attempts, herds and jitter.
+func mixed(seed uint64) []event {
+	r := rand.New(rand.NewPCG(seed, 7))
+	var events []event
+	for a := 1; a <= 5; a++ {
+		s := storm{clients: 30, spread: .1, wait: []func(*rand.Rand, int) float64{fixed, hint, full, equal, doubling}[a-1]}
+		for _, e := range s.events(r) {
+			e.client += 30 * a
+			e.agent = a
+			e.at += int64(r.IntN(3)) * 20 * second / 3
+			events = append(events, e)
+		}
+	}
+	for _, e := range arrivals(r, constant(50), 50, 80, 180) {
+		e.attempt = int32(1 + r.IntN(40))
+		e.agent = r.IntN(7)
+		e.gap = ns(r.Float64() * 3)
+		events = append(events, e)
+	}
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	return events
+}
+
+func readings(h *Herd) []Reading {
+	var out []Reading
+	for g := range h.groups {
+		out = append(out, h.Reading(g))
+	}
+	return out
+}
+
+func TestShardsMakeNoDifference(t *testing.T) {
+	for seed := range uint64(4) {
+		events := mixed(seed)
+		var want [][]Reading
+		for _, shards := range []int{1, 2, 7} {
+			h, tick := NewHerd(shards, 8), 0
+			feed(h, population(events), events, func(now int64) {
+				got := readings(h)
+				if shards == 1 {
+					want = append(want, got)
+				} else if d := gocmp.Diff(want[tick], got); d != "" {
+					t.Fatalf("seed %d, %d shards, tick %d: %s", seed, shards, tick, d)
+				}
+				tick++
+			})
+		}
+	}
+}
+
+func TestCloneRunsOnAsTheOriginal(t *testing.T) {
+	events := mixed(9)
+	straight := NewHerd(3, 8)
+	feed(straight, population(events), events, func(int64) {})
+	for cut := 50; cut < len(events); cut += 400 {
+		at := floorDiv(events[cut].at, second) * second
+		k := 0
+		for events[k].at < at {
+			k++
+		}
+		if k == 0 {
+			continue
+		}
+		first, members := NewHerd(3, 8), population(events)
+		feed(first, members, events[:k], func(int64) {})
+		restored, kept := first.Clone(), slices.Clone(members)
+		feed(first, members, mixed(10), func(int64) {}) // must not reach the clone
+		feed(restored, kept, events[k:], func(int64) {})
+		if d := gocmp.Diff(readings(straight), readings(restored)); d != "" {
+			t.Fatalf("cut at %d: %s", cut, d)
+		}
+	}
+}
+
+func TestOldSecondsLeave(t *testing.T) {
+	s := storm{clients: 20, spread: .02, wait: fixed}
+	events := s.events(rand.New(rand.NewPCG(8, 8)))
+	h := NewHerd(2, 4)
+	var end int64
+	feed(h, population(events), events, func(now int64) { end = now })
+	if r := h.Reading(1); !fires(&r) {
+		t.Fatalf("no herd to begin with: %+v", r)
+	}
+	jumped := h.Clone()
+	for i := range int64(130) {
+		h.Barrier(end + (i+1)*second)
+	}
+	jumped.Barrier(end + 3600*second)
+	for name, x := range map[string]*Herd{"silence": h, "jump": jumped} {
+		if d := gocmp.Diff(Reading{Rho: 1}, x.Reading(1)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func TestWaitsBeyondTheCellsAreCounted(t *testing.T) {
+	var events []event
+	for a := range 40 {
+		for k := range 10 {
+			events = append(events, event{at: epoch0 + int64(k), gap: second, client: a, agent: a, attempt: int32(k + 2)})
+		}
+	}
+	for _, shards := range []int{1, 7} {
+		h := NewHerd(shards, 64)
+		feed(h, population(events), events, func(int64) {})
+		if r := h.Reading(0); r.JLost != 400-maxCells {
+			t.Errorf("%d shards: %d lost, want %d", shards, r.JLost, 400-maxCells)
+		}
+		if r := h.Reading(39); r.JLost != 10 {
+			t.Errorf("%d shards: %d lost of the last agent, want 10", shards, r.JLost)
+		}
+	}
+}
+
+func TestOddArgumentsDoNotPanic(t *testing.T) {
+	h := NewHerd(0, 0)
+	var m Member
+	for _, at := range []int64{math.MinInt64 / 2, -1, 0, 1, math.MaxInt64 / 2} {
+		h.Shard(0).First(&m, -5, at)
+		h.Shard(0).Retry(&m, 1000, math.MaxInt32, at, math.MaxInt64)
+		h.Shard(0).Retry(&m, 3, -1, at, math.MinInt64)
+		h.Barrier(floorDiv(at, second)*second + second)
+		h.InRound(-1, at)
+		h.InRound(1<<30, at)
+		h.Reading(77)
+	}
+	if r := NewHerd(1, 1).Reading(0); r != (Reading{}) {
+		t.Errorf("an empty herd: %+v", r)
+	}
+}
+
+func TestMemberIsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(Member{}); n > 32 {
+		t.Errorf("Member takes %d bytes, want 32 at most", n)
+	}
+}
+
+func TestNoAllocationInSteadyState(t *testing.T) {
+	events := mixed(11)
+	h, members := NewHerd(2, 8), population(events)
+	feed(h, members, events, func(int64) { readings(h) })
+	at := events[len(events)-1].at
+	shift := (at - epoch0 + 60*second) / second * second
+	pass := 0
+	n := testing.AllocsPerRun(3, func() {
+		pass++
+		for now, i := epoch0+int64(pass)*shift, 0; i < len(events); {
+			now += second
+			for ; i < len(events) && events[i].at+int64(pass)*shift < now; i++ {
+				e := &events[i]
+				s := h.Shard(e.client % 2)
+				if e.attempt == 1 {
+					s.First(&members[e.client], e.agent, e.at+int64(pass)*shift)
+				} else {
+					s.Retry(&members[e.client], e.agent, e.attempt, e.at+int64(pass)*shift, e.gap)
+				}
+			}
+			h.Barrier(now)
+			for g := range h.groups {
+				h.Reading(g)
+			}
+		}
+	})
+	if n > 0 {
+		t.Errorf("%.0f allocations in a pass over %d events", n, len(events))
+	}
+}
+
+// A second of 100,000 retries by 10,000 clients of 60 agents.
+func BenchmarkTick(b *testing.B) {
+	const n = 100_000
+	r := rand.New(rand.NewPCG(1, 1))
+	events := make([]event, n)
+	for i := range events {
+		events[i] = event{at: int64(i) * second / n, gap: ns(.1 + r.ExpFloat64()), client: r.IntN(10_000), attempt: int32(2 + r.IntN(5))}
+		events[i].agent = 1 + events[i].client%60
+	}
+	h, members := NewHerd(2, 64), make([]Member, 10_000)
+	second := func(now int64) {
+		for i := range events {
+			e := &events[i]
+			h.Shard(e.client&1).Retry(&members[e.client], e.agent, e.attempt, now+e.at, e.gap)
+		}
+		h.Barrier(now + second)
+	}
+	for i := range int64(150) {
+		second(epoch0 + i*1e9)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		second(epoch0 + int64(200+i)*1e9)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/event")
+}
+
+func BenchmarkReadings(b *testing.B) {
+	events := mixed(12)
+	h := NewHerd(2, 64)
+	feed(h, population(events), events, func(int64) {})
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		for g := range h.groups {
+			h.groups[g].cached = false
+			h.Reading(g)
+		}
+	}
+}

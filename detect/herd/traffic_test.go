@@ -1,0 +1,168 @@
+package herd
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// event is a request of a test: attempt 1 or a retry.
+type event struct {
+	at, gap int64
+	client  int
+	agent   int
+	attempt int32
+}
+
+const epoch0 = int64(1_700_000_000) * second
+
+func ns(s float64) int64 { return int64(s * float64(second)) }
+
+// arrivals draws a Poisson process of the given rate, at most top, over length
+// seconds, of clients chosen at random. The events are retries with one fixed
+// wait, so that only their timing keeps the rule from firing.
+func arrivals(r *rand.Rand, rate func(t float64) float64, top, length float64, clients int) []event {
+	var out []event
+	for t := r.ExpFloat64() / top; t < length; t += r.ExpFloat64() / top {
+		if r.Float64() < rate(t)/top {
+			out = append(out, event{at: epoch0 + ns(t), gap: second, client: r.IntN(clients), agent: 1, attempt: 2})
+		}
+	}
+	return out
+}
+
+func constant(rate float64) func(float64) float64 { return func(float64) float64 { return rate } }
+
+type null struct {
+	name   string
+	events func(r *rand.Rand) []event
+}
+
+// nulls is the table of detection.md 2.3: rhythms without any lockstep.
+func nulls() []null {
+	poisson := func(rate float64, clients int) func(*rand.Rand) []event {
+		return func(r *rand.Rand) []event { return arrivals(r, constant(rate), rate, 30, clients) }
+	}
+	sine := func(period float64) func(*rand.Rand) []event {
+		return func(r *rand.Rand) []event {
+			return arrivals(r, func(t float64) float64 { return 100 * (1 + .9*math.Sin(2*math.Pi*t/period)) }, 190, 30, 2000)
+		}
+	}
+	return []null{
+		{"poisson 2/s", poisson(2, 50)},
+		{"poisson 10/s", poisson(10, 200)},
+		{"poisson 100/s", poisson(100, 2000)},
+		{"poisson 1000/s", poisson(1000, 5000)},
+		{"ramp 10 to 200/s", func(r *rand.Rand) []event {
+			return arrivals(r, func(t float64) float64 { return 10 + 190*t/30 }, 200, 30, 2000)
+		}},
+		{"sine of 10 s", sine(10)},
+		{"sine of 3 s", sine(3)},
+		{"burst of 2 s", func(r *rand.Rand) []event {
+			return arrivals(r, func(t float64) float64 {
+				if t > 10.37 && t < 12.61 {
+					return 400
+				}
+				return 20
+			}, 400, 30, 2000)
+		}},
+		{"page loads", func(r *rand.Rand) []event {
+			var out []event
+			for _, e := range arrivals(r, constant(5), 5, 30, 300) {
+				for range 6 {
+					out = append(out, event{at: e.at + ns(.08*r.Float64()), gap: second, client: e.client, agent: 1, attempt: 2})
+				}
+			}
+			return out
+		}},
+	}
+}
+
+// storm is a herd: clients refused together, each retrying by one policy.
+type storm struct {
+	clients int
+	spread  float64                                 // width of the burst, s
+	wait    func(r *rand.Rand, attempt int) float64 // before the retry after so many attempts
+}
+
+// latency of an exchange varies between clients and attempts: mean 8 ms, as in
+// detection.md 2.3.
+const latency = .008
+
+func (s *storm) events(r *rand.Rand) []event {
+	var out []event
+	trigger := 2 + r.Float64()
+	for c := range s.clients {
+		t := trigger + s.spread*r.Float64()
+		out = append(out, event{at: epoch0 + ns(t), client: c, agent: 1, attempt: 1})
+		for k := 1; k <= 8; k++ {
+			gap := s.wait(r, k)
+			t += gap + latency*r.ExpFloat64()
+			out = append(out, event{at: epoch0 + ns(t), gap: ns(gap), client: c, agent: 1, attempt: int32(k + 1)})
+		}
+	}
+	return out
+}
+
+func fixed(*rand.Rand, int) float64 { return 1 }
+func hint(*rand.Rand, int) float64  { return 2 }
+func doubling(_ *rand.Rand, k int) float64 {
+	return min(5, .2*math.Pow(2, float64(k-1)))
+}
+func quarter(r *rand.Rand, k int) float64 {
+	return min(8, .5*math.Pow(2, float64(k-1))) * (.75 + .5*r.Float64())
+}
+func equal(r *rand.Rand, k int) float64 {
+	return min(8, .2*math.Pow(2, float64(k-1))) * (.5 + .5*r.Float64())
+}
+func full(r *rand.Rand, k int) float64 { return min(8, .2*math.Pow(2, float64(k-1))) * r.Float64() }
+func floorFull(r *rand.Rand, k int) float64 {
+	return 1 + min(8, .1*math.Pow(2, float64(k-1)))*r.Float64()
+}
+
+// fires is the rule lockstep of signatures-trial (the product reads it from
+// rules/signatures).
+func fires(r *Reading) bool {
+	return r.JKnown && r.J < .05 && r.Z >= 5 && r.Rho >= 2.5 && r.Coincidences >= 10 && r.Clients >= 5 && r.Rounds >= 2
+}
+
+// feed runs events through a Herd second by second and calls see after each
+// barrier.
+func feed(h *Herd, members []Member, events []event, see func(now int64)) {
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	for i, now := 0, floorDiv(events[0].at, second)*second; i < len(events); {
+		now += second
+		for ; i < len(events) && events[i].at < now; i++ {
+			e := &events[i]
+			s := h.Shard(e.client % len(h.shards))
+			if e.attempt == 1 {
+				s.First(&members[e.client], e.agent, e.at)
+			} else {
+				s.Retry(&members[e.client], e.agent, e.attempt, e.at, e.gap)
+			}
+		}
+		h.Barrier(now)
+		see(now)
+	}
+}
+
+func population(events []event) []Member {
+	n := 0
+	for i := range events {
+		n = max(n, events[i].client+1)
+	}
+	return make([]Member, n)
+}
+
+// fired tells whether the rule fires at any tick, for everyone or for agent 1.
+func fired(events []event) bool {
+	h, hit := NewHerd(2, 8), false
+	feed(h, population(events), events, func(int64) {
+		for g := range 2 {
+			r := h.Reading(g)
+			hit = hit || fires(&r)
+		}
+	})
+	return hit
+}

@@ -1,0 +1,155 @@
+package sim
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"stormwatch/policy"
+)
+
+const small = `
+name: small
+seed: 7
+start: 2026-03-02T03:10:00Z
+duration: 30s
+server:
+  limiter: {limit: 20}
+  hint: 2s..5s
+groups:
+  - name: batch
+    count: 3
+    policy: full-jitter base=200ms attempts=4
+    paths: [/a]
+    demand:
+      - {rate: 0.2}
+      - {from: 10s, to: 10020ms, units: 2}
+expect:
+  state: storm
+  cause: client-behaviour
+  exit: 3
+  findings:
+    - {signature: hint-ignored, clients: batch}
+`
+
+func TestParse(t *testing.T) {
+	got, err := Parse([]byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Scenario{
+		Name: "small", Seed: 7, Start: time.Date(2026, 3, 2, 3, 10, 0, 0, time.UTC), Duration: 30 * time.Second,
+		Server: Server{
+			Address: netip.MustParseAddrPort("10.0.0.1:80"), Host: "api.example.com",
+			Limiter: &Limiter{Limit: 20, Window: time.Second, Service: 8 * time.Millisecond},
+			Hint:    Hint{Min: 2 * time.Second, Max: 5 * time.Second}, Refusal: 500 * time.Microsecond,
+		},
+		Groups: []Group{{
+			Name: "batch", Count: 3, Method: "GET", Paths: []string{"/a"},
+			Policy: policy.Policy{Name: "full-jitter", Family: policy.FullJitter, Base: 200 * time.Millisecond, Attempts: 4},
+			Demand: []Demand{
+				{To: 30 * time.Second, Rate: .2},
+				{From: 10 * time.Second, To: 10020 * time.Millisecond, Units: 2},
+			},
+			Latency: 2 * time.Millisecond, Idle: 5 * time.Second,
+		}},
+		Expect: Expect{State: "storm", Cause: "client-behaviour", Exit: 3, Findings: []Finding{{Signature: "hint-ignored", Clients: "batch"}}},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseSaysWhatIsWrong(t *testing.T) {
+	tests := []struct{ old, new, want string }{
+		{"seed: 7", "sed: 7", "line 3: field sed not found"},
+		{"name: small\n", "\n", "name is missing"},
+		{"start: 2026-03-02T03:10:00Z", "", "start is missing"},
+		{"duration: 30s", "duration: 30", "line 5"},
+		{"duration: 30s", "duration: 400h", "want more than 0 and up to 24h"},
+		{"limiter: {limit: 20}", "", "want either limiter or capacity"},
+		{"limiter: {limit: 20}", "limiter: {limit: 0}", "server: limiter: limit 0: want 1"},
+		{"limiter: {limit: 20}", "capacity: {rate: .nan}", "capacity: rate NaN"},
+		{"hint: 2s..5s", "hint: 5s..2s", "want none, slot, whole seconds"},
+		{"hint: 2s..5s", "hint: 300ms", "want none, slot, whole seconds"},
+		{"base=200ms", "bse=200ms", `parameter "bse"`},
+		{"paths: [/a]", "paths: [a]", `group 1 (batch): path "a"`},
+		{"paths: [/a]", "paths: [\"/a\\r\\nX: y\"]", "want a slash, then visible ASCII"},
+		{"name: batch", "name: b\"x", "want visible ASCII"},
+		{"{rate: 0.2}", "{rate: 0.2, every: 1s}", "demand 1: want exactly one of"},
+		{"{rate: 0.2}", "{}", "demand 1: want exactly one of"},
+		{"{rate: 0.2}", "{rate: -1}", "want 0 to 100000 a second"},
+		{"to: 10020ms", "to: 1s", "demand 2: from 10s to 1s"},
+		{"count: 3", "count: 0", "count 0: want 1"},
+		{"clients: batch", "clients: bach", `clients "bach" is not the name of a group`},
+		{"state: storm", "state: stormy", "want one of storm, overload"},
+		{"exit: 3", "exit: 3\n---\nname: two", "more than one YAML document"},
+	}
+	for _, tt := range tests {
+		text := strings.Replace(small, tt.old, tt.new, 1)
+		if text == small {
+			t.Fatalf("%q is not in the text", tt.old)
+		}
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q for %q: %v, want an error with %q", tt.new, tt.old, err, tt.want)
+		}
+	}
+}
+
+func TestLoadNamesTheFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s.yaml")
+	if _, err := Load(name); err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("missing file: %v", err)
+	}
+	if err := os.WriteFile(name, make([]byte, maxFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(name); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("huge file: %v", err)
+	}
+}
+
+// Whatever parses can be played for a moment.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(small))
+	names, err := filepath.Glob("../testdata/*/*/scenario.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		sc, err := Parse(text)
+		if err != nil {
+			return
+		}
+		clients, load := 0, 0.0
+		for _, g := range sc.Groups {
+			clients += g.Count
+			for _, d := range g.Demand {
+				load += float64(g.Count) * (d.Rate + d.GrowTo + float64(d.Units))
+			}
+		}
+		if clients > 1000 || load > 1000 {
+			return // too long for a fuzz run, not wrong
+		}
+		sc.Duration = min(sc.Duration, 100*time.Millisecond)
+		for i := range sc.Groups {
+			if sc.Groups[i].Latency < time.Millisecond {
+				return
+			}
+		}
+		Run(sc)
+	})
+}

@@ -1,0 +1,276 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stormwatch/detect"
+)
+
+// press does what a key asks for.
+func (c *console) press(p press) effect {
+	c.dirty = true
+	c.v.flash = ""
+	if c.v.editing {
+		return c.edit(p)
+	}
+	act, found, only := lookup(c.v.keys, p, c.at)
+	switch {
+	case !found && only != "":
+		return c.flash("key works only " + only)
+	case !found:
+		return effect{}
+	}
+	return c.do(act)
+}
+
+// at tells whether keys of a scope work now.
+func (c *console) at(s scope) bool {
+	open := c.v.overlay == overlayNone
+	switch s {
+	case inTable:
+		return open && (c.v.screen == screenOverview || c.v.screen == screenClients)
+	case inReplay:
+		return c.v.play.replay
+	case inChains:
+		return open && c.v.screen == screenChains
+	case inFix:
+		return open && c.v.screen == screenFix
+	case everywhere:
+	}
+	return true
+}
+
+func (c *console) flash(text string) effect {
+	c.v.flash = text
+	return effect{flashed: true}
+}
+
+func (c *console) do(act action) effect {
+	v := &c.v
+	switch act {
+	case actQuit:
+		return effect{quit: true}
+	case actOverview:
+		c.show(screenOverview)
+	case actClients:
+		c.show(screenClients)
+	case actFix:
+		c.show(screenFix)
+	case actChains, actEnter:
+		return c.drill()
+	case actBack:
+		c.back()
+	case actWhy:
+		c.lay(overlayWhy)
+	case actHealth:
+		c.lay(overlayHealth)
+	case actHelp:
+		c.lay(overlayHelp)
+	case actUp, actDown, actPageUp, actPageDown, actTop, actBottom:
+		c.move(act)
+	case actFilter:
+		v.editing, v.draft, v.draftErr = true, v.filter.text, nil
+	case actSort:
+		v.order = (v.order + 1) % orders
+		v.arrangeRows(c.snap)
+	case actReverse:
+		v.reverse = !v.reverse
+		v.arrangeRows(c.snap)
+	case actPreviousChain:
+		c.turnChain(-1)
+	case actNextChain:
+		c.turnChain(1)
+	case actLanguage:
+		c.nextLanguage()
+	case actCopy:
+		return c.copySnippet()
+	default:
+		return c.steer(act)
+	}
+	return effect{}
+}
+
+func (c *console) show(s screen) {
+	c.v.screen, c.v.overlay, c.v.scroll = s, overlayNone, 0
+}
+
+// lay opens an overlay, or closes it if it is open.
+func (c *console) lay(o overlay) {
+	if c.v.overlay == o {
+		o = overlayNone
+	}
+	c.v.overlay, c.v.scroll = o, 0
+}
+
+// drill shows the chains of the client under the cursor.
+func (c *console) drill() effect {
+	if c.v.screen == screenChains {
+		c.show(screenChains)
+		return effect{}
+	}
+	row := c.v.current()
+	if row == nil && c.v.client == "" {
+		return c.flash("no client to show")
+	}
+	if row != nil && row.Label != c.v.client {
+		c.v.client, c.v.chain = row.Label, ""
+	}
+	if row != nil {
+		c.v.selected = row.Label
+	}
+	c.show(screenChains)
+	c.want()
+	return effect{}
+}
+
+// back leaves one thing at a time: the overlay, the screen, the filter.
+func (c *console) back() {
+	switch {
+	case c.v.overlay != overlayNone:
+		c.lay(overlayNone)
+	case c.v.screen != screenOverview:
+		c.show(screenOverview)
+	case c.v.filter.text != "":
+		c.apply(filter{})
+	}
+}
+
+// move moves the cursor of what is on top: an overlay, a chain, mitigations, or
+// the client table.
+func (c *console) move(act action) {
+	v := &c.v
+	page := max(c.h-10, 4)
+	step := map[action]int{actUp: -1, actDown: 1, actPageUp: -page, actPageDown: page, actTop: -1 << 30, actBottom: 1 << 30}[act]
+	switch {
+	case v.overlay != overlayNone || v.screen == screenChains:
+		v.scroll = min(max(v.scroll+step, 0), c.lastLine())
+	case v.screen == screenFix && (act == actPageUp || act == actPageDown):
+		v.scroll = min(max(v.scroll+step/2, 0), c.lastLine())
+	case v.screen == screenFix:
+		v.fix = min(max(v.fix+step, 0), max(len(c.snap.Mitigations)-1, 0))
+		v.scroll = 0
+	default:
+		if row := v.current(); row != nil {
+			v.selected = row.Label
+		}
+		v.moveTo(v.cursor + step)
+	}
+}
+
+// lastLine is how far what is on top can be scrolled.
+func (c *console) lastLine() int {
+	lines := 0
+	body := c.h - 7
+	switch {
+	case c.v.overlay == overlayWhy:
+		lines = len(whyPage(c.snap, c.w))
+	case c.v.overlay == overlayHealth:
+		lines = len(healthPage(c.snap, c.w))
+	case c.v.overlay == overlayHelp:
+		lines = len(helpPage(&c.v, c.w))
+	case c.v.screen == screenFix:
+		lines = len(fixPage(c.v.mitigation(c.snap), &c.v, c.w))
+		body -= len(c.snap.Mitigations)
+	default:
+		if list, at := c.v.chains(c.snap); at >= 0 {
+			lines = len(list[at].Attempts)
+		}
+		body -= 3
+	}
+	return max(lines-max(body, 1), 0)
+}
+
+func (c *console) turnChain(by int) {
+	list, at := c.v.chains(c.snap)
+	if at < 0 {
+		return
+	}
+	c.v.chain = list[min(max(at+by, 0), len(list)-1)].ID
+	c.v.scroll = 0
+}
+
+func (c *console) nextLanguage() {
+	m := c.v.mitigation(c.snap)
+	if m == nil || len(m.Snippets) == 0 {
+		return
+	}
+	at := max(slices.IndexFunc(m.Snippets, func(s detect.Snippet) bool { return s.For == c.v.language }), 0)
+	c.v.language = m.Snippets[(at+1)%len(m.Snippets)].For
+	c.v.scroll = 0
+}
+
+const copyLimit = 100_000 // bytes; terminals drop longer OSC 52 texts
+
+func (c *console) copySnippet() effect {
+	m := c.v.mitigation(c.snap)
+	sn := c.v.snippet(m)
+	if sn == nil {
+		return c.flash("no snippet here to copy")
+	}
+	text := cleanLines(sn.Text)
+	if len(text) > copyLimit {
+		return c.flash("the snippet is too long for a terminal's clipboard")
+	}
+	if !slices.Contains(c.copied, text) {
+		c.copied = append(c.copied, text)
+	}
+	e := c.flash("sent to the terminal's clipboard; also printed on quit")
+	e.copy = text
+	return e
+}
+
+// cleanLines sanitises a text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
+	for i := range lines {
+		lines[i] = safe(lines[i], len(lines[i]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// edit types into the filter. A filter that can be read takes effect at once.
+func (c *console) edit(p press) effect {
+	v := &c.v
+	switch p.name {
+	case "enter":
+		if v.draftErr != nil {
+			return effect{}
+		}
+		v.editing = false
+		return effect{}
+	case "esc":
+		v.editing = false
+		if v.draft != "" {
+			c.apply(filter{})
+		}
+		return effect{}
+	case "ctrl+c":
+		return effect{quit: true}
+	case "backspace", "ctrl+h":
+		_, n := utf8.DecodeLastRuneInString(v.draft)
+		v.draft = v.draft[:len(v.draft)-n]
+	case "ctrl+u":
+		v.draft = ""
+	case "ctrl+w":
+		v.draft = v.draft[:strings.LastIndexByte(strings.TrimRight(v.draft, " "), ' ')+1]
+	default:
+		const longest = 400
+		if len(v.draft)+len(p.text) <= longest {
+			v.draft += p.text
+		}
+	}
+	f, err := parseFilter(v.draft)
+	if v.draftErr = err; err == nil {
+		c.apply(f)
+	}
+	return effect{}
+}
+
+// apply puts a filter into effect.
+func (c *console) apply(f filter) {
+	c.v.filter = f
+	c.v.arrangeRows(c.snap)
+	c.want()
+}

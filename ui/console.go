@@ -1,0 +1,191 @@
+package ui
+
+import (
+	"stormwatch/detect"
+)
+
+// console is the state of the screen and what keys do to it. It knows nothing of
+// the terminal library.
+type console struct {
+	feed Feed
+	pal  *palette
+	v    view
+	snap *detect.Snapshot // shown; the feed may be ahead of it
+
+	asked    wish
+	askedSeq uint64 // of the Snapshot that was the latest when it was asked
+
+	seekFrames int // frames left for which a seek is taken to be under way
+
+	w, h   int
+	cells  *canvas
+	frame  string
+	dirty  bool
+	copied []string // snippets, for printing on quit
+}
+
+// wish is what Feed.Want was last told, in comparable form.
+type wish struct {
+	client, filter string
+	bins           int
+}
+
+// effect is what a key asks of the program.
+type effect struct {
+	quit    bool
+	copy    string // text for the terminal's clipboard
+	flashed bool   // a message is shown that shall go away
+}
+
+const seekPatience = 30 // frames, 3 s at the usual rate
+
+func newConsole(f Feed, o Options) *console {
+	c := &console{
+		feed: f, pal: newPalette(o.Output, o.Theme, o.Color, o.ASCII), dirty: true,
+		v: view{screen: screenOverview, title: o.Title, version: o.Version, keys: keyMap()},
+	}
+	c.refresh()
+	return c
+}
+
+// resize stores the size of the terminal.
+func (c *console) resize(w, h int) {
+	c.w, c.h, c.dirty = w, h, true
+	c.want()
+}
+
+// refresh takes the feed's latest Snapshot, unless the view is frozen. It is
+// called once a frame.
+func (c *console) refresh() {
+	s := c.feed.Snapshot()
+	if s == nil {
+		s = &detect.Snapshot{}
+	}
+	play := c.readPlayback(s)
+	if play != c.v.play {
+		c.v.play, c.dirty = play, true
+	}
+	if s == c.snap || play.frozen && c.snap != nil {
+		return
+	}
+	if c.v.waits && s.Seq > c.askedSeq {
+		c.v.waits = false
+	}
+	c.snap, c.dirty = s, true
+	c.v.arrangeRows(s)
+	if c.w > 0 {
+		c.want() // the first Snapshot may have widened what is on screen
+	}
+}
+
+func (c *console) readPlayback(s *detect.Snapshot) playback {
+	p := playback{frozen: c.v.play.frozen, target: c.v.play.target}
+	if t := c.feed.Transport(); t != nil {
+		p.replay, p.paused, p.speed, p.frozen = true, t.Paused(), t.Speed(), false
+	} else {
+		p.target = 0
+	}
+	if p.frozen && c.snap != nil {
+		p.behind = s.At - c.snap.At
+	}
+	if p.target != 0 {
+		if d := s.At - p.target; c.seekFrames <= 0 || d > -second && d < second {
+			p.target = 0
+		}
+		c.seekFrames--
+	}
+	return p
+}
+
+// want tells the feed what later Snapshots shall answer, if that has changed.
+func (c *console) want() {
+	bins := 0
+	if r := find(arrange(c.w, c.h, screenOverview), panelTimeline); r.w > 0 {
+		bins = chartColumns(r.w)
+	}
+	w := wish{c.v.client, c.v.filter.text, bins}
+	if w == c.asked {
+		return
+	}
+	c.asked = w
+	if c.snap != nil {
+		c.askedSeq = c.snap.Seq
+	}
+	c.v.waits = true
+	asked := detect.View{Client: w.client, Bins: bins}
+	if f := c.v.filter; len(f.terms) > 0 {
+		asked.Filter = f.match
+	}
+	c.feed.Want(asked)
+}
+
+// draw returns the frame, drawn anew only if something has changed.
+func (c *console) draw() string {
+	if !c.dirty {
+		return c.frame
+	}
+	c.dirty = false
+	if c.cells == nil || c.cells.w != c.w || c.cells.h != c.h {
+		c.cells = newCanvas(c.w, c.h)
+	}
+	c.cells.clear()
+	drawFrame(c.cells, c.snap, &c.v)
+	c.frame = c.cells.render(c.pal)
+	return c.frame
+}
+
+// drawFrame draws all panels of the present screen.
+func drawFrame(c *canvas, s *detect.Snapshot, v *view) {
+	places := arrange(c.w, c.h, v.screen)
+	covered := v.overlay != overlayNone
+	for _, p := range places {
+		on := c.sub(p.rect)
+		switch p.panel {
+		case panelLine:
+			drawLine(on, s)
+		case panelBanner:
+			drawBanner(on, s, v)
+		case panelTransport:
+			drawTransport(on, s, v)
+		case panelHints:
+			drawHints(on, v)
+		case panelTimeline, panelSignatures, panelClients, panelChain, panelFix:
+			if !covered {
+				drawPanel(on, p.panel, s, v)
+			}
+		}
+	}
+	if covered {
+		if banner := find(places, panelBanner); banner.h > 0 {
+			drawOverlay(c.sub(rect{0, banner.h, c.w, c.h - banner.h - 2}), s, v)
+		}
+	}
+}
+
+func drawPanel(c *canvas, p panel, s *detect.Snapshot, v *view) {
+	switch p {
+	case panelTimeline:
+		drawTimeline(c, s)
+	case panelSignatures:
+		drawSignatures(c, s)
+	case panelClients:
+		drawClients(c, s, v)
+	case panelChain:
+		drawChain(c, s, v)
+	case panelFix:
+		drawFix(c, s, v)
+	case panelLine, panelBanner, panelTransport, panelHints:
+	}
+}
+
+func drawOverlay(c *canvas, s *detect.Snapshot, v *view) {
+	switch v.overlay {
+	case overlayWhy:
+		drawWhy(c, s, v)
+	case overlayHealth:
+		drawHealth(c, s, v)
+	case overlayHelp:
+		drawHelp(c, v)
+	case overlayNone:
+	}
+}
