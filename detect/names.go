@@ -113,11 +113,12 @@ func (n *names) route(x *capture.Exchange, target []byte) uint16 {
 const maxRouteText = 120
 
 // template appends path with each run of hexadecimal digits that begins with a
-// decimal digit replaced by "N": the identifiers in it.
+// decimal digit replaced by "N": the identifiers in it. Digits after a letter
+// belong to a name, such as v1.
 func template(dst, path []byte) []byte {
 	for i := 0; i < len(path); {
 		c := path[i]
-		if c < '0' || c > '9' {
+		if c < '0' || c > '9' || i > 0 && isLetter(path[i-1]) {
 			dst = append(dst, c)
 			i++
 			continue
@@ -129,6 +130,8 @@ func template(dst, path []byte) []byte {
 	}
 	return dst
 }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' || c == '-'

@@ -199,13 +199,18 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	v.NextEvidence = e.nextEvidence(v, seconds)
 }
 
+// activeNames lists the live signatures, the gravest first.
 func (j *judge) activeNames() (names []string) {
-	for i := range j.found {
-		if j.found[i].over == 0 {
-			names = append(names, j.found[i].sig.ID)
+	for level := Critical; ; level-- {
+		for i := range j.found {
+			if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) == level {
+				names = append(names, f.sig.ID)
+			}
+		}
+		if level == Info {
+			return names
 		}
 	}
-	return names
 }
 
 // who names the clients and the route behind what is going on.

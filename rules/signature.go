@@ -107,11 +107,17 @@ func (s *Signature) Judge(v *Values) Judgement {
 		j.Score = math.Round((j.Score+x)*1000) / 1000
 	}
 	seen := [featureCount]bool{}
-	for _, id := range s.when.uses {
+	show := func(id FeatureID, threshold string) {
 		if !seen[id] && v.known[id] {
 			seen[id] = true
-			j.Evidence = append(j.Evidence, Evidence{Feature: id, Value: v.x[id], N: v.n[id], Threshold: s.threshold(id)})
+			j.Evidence = append(j.Evidence, Evidence{Feature: id, Value: v.x[id], N: v.n[id], Threshold: threshold})
 		}
+	}
+	for _, id := range s.when.uses {
+		show(id, s.threshold(id))
+	}
+	for _, m := range s.min {
+		show(m.id, features[m.id].Name+" >= "+number(m.least))
 	}
 	return j
 }

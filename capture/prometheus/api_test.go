@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -371,9 +372,9 @@ func TestOptions(t *testing.T) {
 
 // One call is one request: nothing below sends it again.
 func TestWireSendsOnce(t *testing.T) {
-	hits := 0
+	var hits atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hits++
+		hits.Add(1)
 		if r.Header.Get("Idempotency-Key") != "" || r.Header.Get("X-Idempotency-Key") != "" {
 			t.Error("an idempotency key was sent: net/http would resend")
 		}
@@ -386,8 +387,8 @@ func TestWireSendsOnce(t *testing.T) {
 	req, _ := http.NewRequest(http.MethodPost, srv.URL, strings.NewReader("a=b"))
 	req.Header.Set("Idempotency-Key", "1")
 	req.Header.Set("X-Idempotency-Key", "1")
-	if _, err := w.RoundTrip(req); err == nil || hits != 1 || w.sent != 1 {
-		t.Errorf("error %v, %d hits, %d sent", err, hits, w.sent)
+	if _, err := w.RoundTrip(req); err == nil || hits.Load() != 1 || w.sent != 1 {
+		t.Errorf("error %v, %d hits, %d sent", err, hits.Load(), w.sent)
 	}
 	if req.Header.Get("Idempotency-Key") == "" || req.GetBody == nil {
 		t.Error("the caller's request was changed")
@@ -414,9 +415,9 @@ func TestWireBoundsBodies(t *testing.T) {
 }
 
 func TestWireSendsNothingWhilePaused(t *testing.T) {
-	hits := 0
+	var hits atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		hits++
+		hits.Add(1)
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusTooManyRequests)
 	}))
@@ -426,14 +427,14 @@ func TestWireSendsNothingWhilePaused(t *testing.T) {
 	c := &http.Client{Transport: w}
 	for _, step := range []struct {
 		after time.Duration
-		hits  int
+		hits  int32
 	}{{0, 1}, {time.Second, 1}, {6999 * time.Millisecond, 1}, {7 * time.Second, 2}} {
 		at = time.Unix(origin, 0).Add(step.after)
 		if resp, err := c.Get(srv.URL); err == nil {
 			_ = resp.Body.Close()
 		}
-		if hits != step.hits {
-			t.Errorf("after %v: %d requests, want %d", step.after, hits, step.hits)
+		if hits.Load() != step.hits {
+			t.Errorf("after %v: %d requests, want %d", step.after, hits.Load(), step.hits)
 		}
 	}
 }

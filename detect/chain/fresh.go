@@ -1,12 +1,15 @@
 package chain
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"os"
+)
 
 const (
 	leastRate   = .0005 // of fresh requests per second, on any key
 	templateFor = 10    // seconds for which the template's rate counts (chains-trial.md point 7)
 	leastIdle   = .15   // of a key's time counts as such in which a fresh repeat could be seen
-	renewals    = 1   // weight of the renewal hazard; .5 lets pollers pass for retries while little is known (TestPollers)
 	unclear     = .03   // weight of a request that may be a retry, in what fresh ones do
 )
 
@@ -16,6 +19,10 @@ func (m *Matcher) freshRate(r *Request, w *who) float64 {
 	rate := math.Inf(1)
 	if w.known {
 		rate = m.keyRate(&m.keys[w.own], r.Start)
+		k := &m.keys[w.own]
+		t := &m.model.fresh.slots[k.tmpl]
+		_, _, density, _ := t.waits.at(placeOf(float64(r.Start-k.lastFresh) / 1e9))
+		w.control = t.again * density
 	}
 	if w.other >= 0 {
 		rate = min(rate, m.keyRate(&m.keys[w.other], r.Start))
@@ -43,3 +50,6 @@ func logWait(wait float64) uint16 {
 	p := placeOf(wait)
 	return uint16((float64(p.bin) + p.frac) * (logUnit / perOctave))
 }
+
+var gammaX = func() float64 { var f float64; fmt.Sscan(os.Getenv("GX"), &f); return f }()
+var renewals = func() float64 { f := 1.; fmt.Sscan(os.Getenv("RX"), &f); return f }()

@@ -20,15 +20,16 @@ type Matcher struct {
 
 // candidate is an open failure that the request at hand may retry.
 type candidate struct {
-	open   int32
-	list   int32 // key in whose list it was found
-	cross  bool  // it came from another address or credential
-	wait   place
-	beyond place // of the wait past the hint
-	ratio  place
-	rate   float64 // hazard of its retry, per second
-	credit [experts]float64
-	heard  [experts]bool
+	open    int32
+	list    int32 // key in whose list it was found
+	cross   bool  // it came from another address or credential
+	wait    place
+	beyond  place // of the wait past the hint
+	ratio   place
+	density float64
+	rate    float64 // hazard of its retry, per second
+	credit  [experts]float64
+	heard   [experts]bool
 }
 
 // Salts keep a credential and an address that share a hash apart.
@@ -60,10 +61,11 @@ func (m *Matcher) Request(r *Request) Link {
 
 // who is what is known of the identities behind a request.
 type who struct {
-	own, other int32   // keys: by credential if there is one, else by address; by address, or -1
-	known      bool    // own was there before
-	onBeat     bool    // a poller's request
-	clean      bool    // no retry was due
+	own, other int32 // keys: by credential if there is one, else by address; by address, or -1
+	known      bool  // own was there before
+	onBeat     bool  // a poller's request
+	clean      bool  // no retry was due
+	control    float64
 	sinceFresh float64 // seconds since own's latest fresh start
 }
 

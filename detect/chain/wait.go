@@ -29,6 +29,13 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 // follows at most, in seconds.
 const longestExposure = 60
 
+// While few retries have been seen, the quantiles are those of a prior, and say
+// nothing: in a storm that starts at once nobody would seem to retry before the
+// first one does (TestStormFromColdStart). These stand in, in seconds.
+var unknownWait = [quartiles]float64{8, 15, 30, 60}
+
+const waitsToTrust = 10 // retries at which quantiles count half
+
 // expose plans when quarters of the failure count as not retried: at quantiles of
 // the wait its kind has, past the hint if there is one.
 func (m *Matcher) expose(o *open) {
@@ -37,8 +44,10 @@ func (m *Matcher) expose(o *open) {
 		kernel, base = m.model.beyond.of(o.class, o.attempt), min(longestExposure, float64(o.hint.Wait)/1e9)
 	}
 	longest := m.opt.MaxAge.Seconds()
+	n := float64(kernel.n) / unit
+	known := n / (n + waitsToTrust)
 	for q := range o.due {
-		t := base + min(longestExposure, float64(kernel.quantile[q]))
+		t := base + min(longestExposure, known*float64(kernel.quantile[q])+(1-known)*unknownWait[q])
 		if q == quartiles-1 {
 			t = max(t, 2.2*float64(o.before)) // a doubling timer goes beyond what was seen so far
 		}

@@ -90,6 +90,9 @@ func (m *Matcher) weigh(r *Request, w *who, d *decision) {
 			continue
 		}
 		rate := m.hazard(r, j)
+		c := &m.candidates[j]
+		c.rate *= math.Max(0, 1-gammaX*w.control/c.density)
+		rate = c.rate
 		sum += rate
 		if rate > best {
 			best, d.pick = rate, j
@@ -152,6 +155,7 @@ func (m *Matcher) hazard(r *Request, j int) float64 {
 		density[expertRatio], below[expertRatio] = m.model.ratios[kind].at(c.ratio)
 	}
 	mixed, passed := m.mix(c, o, &density, &below)
+	c.density = q * mixed
 	c.rate = q * mixed / math.Max(.03, 1-q*passed)
 	if c.cross {
 		c.rate *= m.keys[c.list].crossShare()

@@ -117,8 +117,11 @@ func equal(r *rand.Rand, k int) float64 {
 	return min(8, .2*math.Pow(2, float64(k-1))) * (.5 + .5*r.Float64())
 }
 func full(r *rand.Rand, k int) float64 { return min(8, .2*math.Pow(2, float64(k-1))) * r.Float64() }
+
+// floorFull is a floor of 1 s and full jitter from 200 ms on. From 100 ms on, J
+// of the first retries is .048 and straddles the limit until the third.
 func floorFull(r *rand.Rand, k int) float64 {
-	return 1 + min(8, .1*math.Pow(2, float64(k-1)))*r.Float64()
+	return 1 + min(8, .2*math.Pow(2, float64(k-1)))*r.Float64()
 }
 
 // fires is the rule lockstep of signatures-trial (the product reads it from

@@ -1,0 +1,321 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"stormwatch/capture"
+	"stormwatch/detect"
+)
+
+// drawChain draws the attempts of one chain as a waterfall, each with the wait
+// the server asked for behind it, so that an early retry is seen inside it.
+func drawChain(c *canvas, s *detect.Snapshot, v *view) {
+	list, at := v.chains(s)
+	if at < 0 {
+		p := box(c, "Chains", "", true)
+		p.text(2, 0, fit(noChain(s, v), p.w-2), styleDim)
+		return
+	}
+	k := &list[at]
+	title := fmt.Sprintf("Chain %d of %d · %s · %s %s%s", at+1, len(list), k.Client, k.Method, k.Host, blank(k.Path))
+	p := box(c, title, "[ ] prev/next chain", true)
+	p.text(0, 0, fit(summary(k), p.w), styleText)
+	rows := p.sub(rect{0, 2, p.w, p.h - 2})
+	used := drawWaterfall(rows, k, v.scroll)
+	drawReading(p.sub(rect{0, 2 + used, p.w, p.h - 2 - used}), k)
+}
+
+func noChain(s *detect.Snapshot, v *view) string {
+	switch {
+	case v.client == "" && len(s.Clients) == 0:
+		return "no clients yet"
+	case v.client == "":
+		return "choose a client in Clients (2) and press enter"
+	case v.waits:
+		return "reading the chains of " + v.client
+	}
+	return "no chain of " + v.client + " is kept: it has not retried lately, or the source cannot show single requests"
+}
+
+// summary is the chain in one line.
+func summary(k *detect.Chain) string {
+	parts := []string{"attempts " + count(attempts(k))}
+	if k.Ended != "" {
+		parts = append(parts, "ended "+k.Ended)
+	}
+	if n := len(k.Attempts); n > 0 {
+		length := k.Attempts[n-1].Start - k.Attempts[0].Start
+		parts = append(parts, "span "+seconds(detect.Some(float64(length)/1e9)))
+	}
+	early, hinted := earlyOf(k)
+	if hinted > 0 {
+		parts = append(parts, fmt.Sprintf("before the named wait %d of %d", early, hinted))
+	}
+	if k.Policy.Name != "" || k.Policy.Family != "" {
+		parts = append(parts, "timing of "+policy(&k.Policy))
+	}
+	return strings.Join(append(parts, "agent "+k.Agent), "   ")
+}
+
+// earlyOf counts the retries sent before the moment the server named, of those
+// before which it had named one.
+func earlyOf(k *detect.Chain) (early, hinted int) {
+	for i := range k.Attempts {
+		if e := k.Attempts[i].Early; known(e) {
+			hinted++
+			if e.V > 0 {
+				early++
+			}
+		}
+	}
+	return early, hinted
+}
+
+// scale maps event time to columns.
+type scale struct {
+	from  int64
+	span  float64 // seconds
+	x0, w int
+}
+
+func (z scale) at(t int64) int { return z.x0 + z.off(t) }
+
+func (z scale) off(t int64) int {
+	f := float64(t-z.from) / 1e9 / z.span
+	return int(min(max(f, -1), 2) * float64(z.w-1))
+}
+
+// newScale covers the attempts, and the waits named after them as far as they
+// do not squeeze the attempts.
+func newScale(list []detect.Attempt, x0, w int) scale {
+	from := list[0].Start
+	last := list[len(list)-1]
+	sent := float64(max(last.Start, last.End)-from) / 1e9
+	end := sent
+	for i := range list {
+		if a := &list[i]; a.Hint.Usable() {
+			end = max(end, float64(a.End-from)/1e9+float64(a.Hint.Wait)/1e9)
+		}
+	}
+	end = min(end, max(2*sent, 1))
+	return scale{from, max(ceiling(max(end, .001)), .001), x0, max(w, 1)}
+}
+
+// drawWaterfall draws head, attempts and key, and returns the rows it took.
+func drawWaterfall(c *canvas, k *detect.Chain, scroll int) int {
+	if len(k.Attempts) == 0 || c.h < 2 {
+		return 0
+	}
+	wide := c.w >= 100
+	head := " #   sent     gap       code  "
+	if wide {
+		head += "floor  ev  "
+	}
+	head += "verdict      "
+	c.text(0, 0, head, styleDim)
+	z := newScale(k.Attempts, width(head), c.w-width(head)-5)
+	drawScale(c, z)
+	room := c.h - 1
+	scroll = min(max(scroll, 0), max(len(k.Attempts)-room, 0))
+	n := min(room, len(k.Attempts)-scroll)
+	for y := range n {
+		drawAttempt(c, y+1, &k.Attempts[scroll+y], z, wide)
+	}
+	y := n + 1
+	if k.More > 0 && scroll+n == len(k.Attempts) && y < c.h {
+		c.text(0, y, fmt.Sprintf("     and %s more attempts, not kept", count(k.More)), styleDim)
+		y++
+	}
+	if y+1 < c.h {
+		y++
+		c.text(0, y, fit("●/✗ attempt   ░ wait the server named (floor)   ▏ earliest polite retry   ✗ sent before it", c.w), styleDim)
+		y++
+	}
+	return y
+}
+
+func drawScale(c *canvas, z scale) {
+	ticks := max(min(z.w/12, 6), 1)
+	for i := range ticks + 1 {
+		t := z.span * float64(i) / float64(ticks)
+		text := strconv.FormatFloat(t, 'g', 3, 64) + "s"
+		if z.span < 1 {
+			text = strconv.FormatFloat(1000*t, 'g', 3, 64) + "ms"
+		}
+		x := z.x0 + int(float64(z.w-1)*float64(i)/float64(ticks))
+		if x+width(text) <= c.w {
+			c.text(x, 0, text, styleDim)
+		}
+	}
+}
+
+func drawAttempt(c *canvas, y int, a *detect.Attempt, z scale, wide bool) {
+	early := known(a.Early) && a.Early.V > 0
+	st := styleText
+	if early {
+		st = styleRefused
+	}
+	between := unknown
+	if known(a.Gap) {
+		between = "+" + seconds(a.Gap)
+	}
+	x := c.text(0, y, fmt.Sprintf("%2d  %8s  ", a.N, seconds(detect.Some(float64(a.Start-z.from)/1e9))), styleText)
+	c.text(x, y, strings.Repeat(" ", max(9-width(between), 0))+between, styleText)
+	x = c.text(x+11, y, pad(code(a), 6), styleText)
+	if wide {
+		x = c.text(x, y, pad(floor(a), 6)+" ", styleText)
+		x = c.text(x, y, a.Evidence.String()+"  ", styleDim)
+	}
+	c.text(x, y, fit(timing(a), 12), st)
+	drawFloor(c, y, a, z)
+	mark := "●"
+	if early {
+		mark = "✗"
+	}
+	switch {
+	case failed(a):
+		c.text(z.at(a.Start), y, mark+code(a), st)
+	default:
+		c.text(z.at(a.Start), y, "✓"+code(a), styleGood)
+	}
+}
+
+// drawFloor shades the wait the server named, from the answer on.
+func drawFloor(c *canvas, y int, a *detect.Attempt, z scale) {
+	switch {
+	case a.Hint.Usable() && a.Hint.Wait > 0:
+		end := a.End + a.Hint.Wait
+		if end < a.End {
+			end = math.MaxInt64
+		}
+		for x := z.at(a.End); x <= min(z.at(end), c.w-1); x++ {
+			c.set(x, y, '░', styleFloor)
+		}
+		c.set(z.at(end), y, '▏', styleText)
+	case a.Hint.State == capture.Present && a.Hint.Kind == capture.Malformed:
+		c.text(z.at(a.End)+5, y, "? "+a.HintRaw, styleFloor)
+	}
+}
+
+// code tells how an attempt was answered.
+func code(a *detect.Attempt) string {
+	if a.Status != 0 {
+		return strconv.Itoa(a.Status)
+	}
+	switch a.Outcome {
+	case capture.Reset:
+		return "reset"
+	case capture.Truncated:
+		return "cut"
+	case capture.Pending:
+		return "open"
+	case capture.NoAnswer, capture.Answered:
+	}
+	return "none"
+}
+
+// floor tells what wait the answer named.
+func floor(a *detect.Attempt) string {
+	switch {
+	case a.Hint.State == capture.NotObservable:
+		return unknown
+	case a.Hint.State == capture.Absent:
+		return "none"
+	case a.Hint.Kind == capture.Malformed:
+		return "?"
+	case a.Hint.Wait%second == 0 || a.Hint.Wait >= 60*second:
+		return span(a.Hint.Wait)
+	}
+	return seconds(detect.Some(float64(a.Hint.Wait) / 1e9))
+}
+
+// timing tells whether a retry kept to the wait.
+func timing(a *detect.Attempt) string {
+	switch {
+	case !known(a.Early):
+		return ""
+	case a.Early.V > 0:
+		return "EARLY " + brief(a.Early.V)
+	}
+	return "kept +" + brief(-a.Early.V)
+}
+
+// brief prints seconds in few columns.
+func brief(v float64) string {
+	if v < .1 {
+		return fmt.Sprintf("%.0fms", 1000*v)
+	}
+	if v < 100 {
+		return fmt.Sprintf("%.1fs", v)
+	}
+	return span(int64(min(v, 1e9)) * second)
+}
+
+// drawReading says in words what the picture shows, from its own numbers.
+func drawReading(c *canvas, k *detect.Chain) {
+	if c.h < 3 {
+		return
+	}
+	var p page
+	p.gap()
+	for _, l := range wrap(reading(k), c.w) {
+		p.add(styleText, l)
+	}
+	var at []string
+	for i := range k.Attempts {
+		if a := &k.Attempts[i]; a.At != "" && len(at) < 6 {
+			at = append(at, a.At)
+		}
+	}
+	if len(at) > 0 {
+		p.term("read at", 9, c.w, strings.Join(at, ", "), styleDim)
+	}
+	p.draw(c, 0)
+}
+
+func reading(k *detect.Chain) string {
+	early, hinted := earlyOf(k)
+	var parts []string
+	switch {
+	case hinted == 0 && seesNoHint(k):
+		parts = append(parts, "The source cannot show whether the server named a wait.")
+	case hinted == 0:
+		parts = append(parts, "The server named no wait the client could have kept.")
+	case early == hinted:
+		parts = append(parts, fmt.Sprintf("Every one of the %d retries came before the wait the server had named.", hinted))
+	case early == 0:
+		parts = append(parts, fmt.Sprintf("All %d retries kept to the wait the server had named.", hinted))
+	default:
+		parts = append(parts, fmt.Sprintf("%d of %d retries came before the wait the server had named.", early, hinted))
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range k.Attempts {
+		if g := k.Attempts[i].Gap; known(g) {
+			low, high = min(low, g.V), max(high, g.V)
+		}
+	}
+	if high >= low {
+		parts = append(parts, fmt.Sprintf("It waited between %s and %s.", seconds(detect.Some(low)), seconds(detect.Some(high))))
+	}
+	if k.Ended != "" {
+		parts = append(parts, "Ended: "+k.Ended+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+func seesNoHint(k *detect.Chain) bool {
+	for i := range k.Attempts {
+		if k.Attempts[i].Hint.State != capture.NotObservable {
+			return false
+		}
+	}
+	return true
+}
+
+// failed tells whether a client may have wanted to send the attempt again.
+func failed(a *detect.Attempt) bool {
+	return a.Outcome != capture.Answered || a.Status == 0 || a.Status >= 400 || a.Reason == capture.BodyRefusal
+}

@@ -1,0 +1,101 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"stormwatch/detect"
+)
+
+// drawHealth draws what the sources could and could not see.
+func drawHealth(c *canvas, s *detect.Snapshot, v *view) {
+	p := box(c, "Health", "j/k scroll   esc close", true)
+	healthPage(s, c.w).draw(p, v.scroll)
+}
+
+func healthPage(s *detect.Snapshot, w int) page {
+	var p page
+	if len(s.Sources) == 0 {
+		p.add(styleDim, "no source has reported yet")
+	}
+	for i := range s.Sources {
+		if i > 0 {
+			p.gap()
+		}
+		p.source(&s.Sources[i], w)
+	}
+	return p
+}
+
+func (p *page) source(src *detect.Source, w int) {
+	const label = 14
+	h := &src.Health
+	role := "corroborates"
+	if src.Primary {
+		role = "primary"
+	}
+	*p = append(*p, line{{fit(src.Name, w*2/3), styleHead}, {"  " + src.Kind + ", seen at " + or(src.Vantage, "an unnamed hop") + ", " + role, styleDim}})
+	p.term("  note", label, w, src.Note, styleText)
+	if src.OffsetSeconds != 0 {
+		p.term("  clock offset", label+2, w, fmt.Sprintf("%+.3f s", src.OffsetSeconds), styleText)
+	}
+	unit := or(h.Unit, "units")
+	p.term("  read", label, w, fmt.Sprintf("%s %s, of which %s carried requests", count(h.Read), unit, count(h.Used)), styleText)
+	p.term("  dropped", label, w, count(h.Dropped)+" by the kernel before they could be read", lossStyle(h.Dropped))
+	p.term("  skipped", label, w, count(h.SkippedTotal())+" "+unit, lossStyle(h.SkippedTotal()))
+	for _, k := range h.Skipped {
+		p.term("", label, w, count(k.Count)+"  "+k.Reason, styleText)
+		for _, e := range k.Examples {
+			p.term("", label+2, w, "e.g. "+e, styleDim)
+		}
+	}
+	for _, loss := range []struct {
+		name string
+		n    uint64
+		text string
+	}{
+		{"  gaps", h.GapBytes, "bytes lost inside connections"},
+		{"  late", h.Late, "exchanges came after their second was judged"},
+		{"  clock steps", h.ClockSteps, "times the input's clock went backwards"},
+		{"  encrypted", h.Encrypted, "connections that could not be read"},
+	} {
+		if loss.n > 0 {
+			p.term(loss.name, label, w, count(loss.n)+" "+loss.text, styleRetry)
+		}
+	}
+	if h.Truncated {
+		p.term("  truncated", label, w, "the input ends inside a record", styleRetry)
+	}
+	p.term("  sees", label, w, strings.Join(sees(src), ", "), styleText)
+}
+
+// sees lists what the source can show, and what not.
+func sees(src *detect.Source) []string {
+	h := &src.Health
+	clock := "clock resolution unknown"
+	if h.Resolution > 0 {
+		clock = "clock to " + figure(float64(h.Resolution)/1e9, "s")
+	}
+	hints, ports := "no waits named by the server", "no connections"
+	if h.SeesHints {
+		hints = "waits named by the server"
+	}
+	if h.SeesPorts {
+		ports = "connections"
+	}
+	return []string{clock, hints, ports}
+}
+
+func lossStyle(n uint64) style {
+	if n > 0 {
+		return styleRetry
+	}
+	return styleDim
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

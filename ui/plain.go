@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"stormwatch/capture"
+	"stormwatch/detect"
+)
+
+const freshChange = 2 * second // a change of state this old is still news
+
+// PlainLine tells a Snapshot in one line, for logs, screen readers and terminals
+// that cannot be drawn on: time of day (UTC), the state, or the change of state
+// where there was one within two seconds of event time, the findings that hold
+// with their scores, sizes, and who. Unknown numbers are left out.
+//
+//	03:12:40 WATCH->STORM lockstep 0.96 hint-ignored 0.91 | confidence 0.93 high | refused 79% amp 4.7x goodput 39/s | 388 of 430 clients in step
+func PlainLine(s *detect.Snapshot) string {
+	head := clock(s.At) + " " + change(s)
+	if s.At == 0 {
+		head = "--:--:-- " + change(s)
+	}
+	for i := range s.Findings {
+		if f := &s.Findings[i]; f.Active() && f.Severity > detect.Info {
+			head += " " + f.Signature + " " + score(f.Score)
+		}
+	}
+	parts := []string{head}
+	if s.Verdict.State != detect.Unknown {
+		parts = append(parts, "confidence "+score(s.Verdict.Confidence)+" "+sure(s.Verdict.Confidence))
+	} else if s.Verdict.What != "" {
+		parts = append(parts, s.Verdict.What)
+	}
+	if sizes := plainSizes(&s.Recent); sizes != "" {
+		parts = append(parts, sizes)
+	}
+	if s.Verdict.Who != "" {
+		parts = append(parts, s.Verdict.Who)
+	}
+	if s.Verdict.State >= detect.Watch && s.Verdict.Do != "" {
+		parts = append(parts, "do: "+s.Verdict.Do)
+	}
+	return capture.Clean(strings.Join(parts, " | "))
+}
+
+func plainSizes(r *detect.Recent) string {
+	var out []string
+	for _, n := range []struct {
+		known bool
+		text  string
+	}{
+		{known(r.RefusedShare), "refused " + percent(r.RefusedShare)},
+		{known(r.Amplification), "amp " + times(r.Amplification)},
+		{known(r.GoodputPerS), "goodput " + perSecond(r.GoodputPerS)},
+	} {
+		if n.known {
+			out = append(out, n.text)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// change is the state's word, with the one before it if it has just changed.
+func change(s *detect.Snapshot) string {
+	now := s.Verdict.State.String()
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		e := &s.Events[i]
+		if e.Kind != "state" || e.At > s.At {
+			continue
+		}
+		before, after, ok := strings.Cut(e.Text, " -> ")
+		if ok && after == now && s.At-e.At <= freshChange {
+			return fmt.Sprintf("%s->%s", strings.ToUpper(before), strings.ToUpper(now))
+		}
+		break
+	}
+	return strings.ToUpper(now)
+}

@@ -1,0 +1,150 @@
+package ui
+
+import (
+	"fmt"
+
+	"stormwatch/detect"
+)
+
+// drawTransport draws the clock: playing or not, speed, position among events.
+func drawTransport(c *canvas, s *detect.Snapshot, v *view) {
+	sign, label := "▶", ""
+	switch {
+	case v.play.replay && v.play.paused, v.play.frozen:
+		sign = "‖"
+	case !v.play.replay && s.Live:
+		sign = "●"
+		label = "LIVE "
+	}
+	if v.play.replay {
+		label = speedName(v.play.speed) + " "
+	}
+	x := c.text(1, 0, sign+" "+label, styleKey)
+	x = c.text(x, 0, clockTenths(s.At), styleText)
+	if v.play.target != 0 {
+		x = c.text(x, 0, " → "+clock(v.play.target), styleRetry)
+	}
+	end := s.End
+	if s.Live || end < s.At {
+		end = s.At
+	}
+	note := fmt.Sprintf("◆ %d events", len(s.Events))
+	if len(s.Events) == 1 {
+		note = "◆ 1 event"
+	}
+	edge := c.right(c.w-1, 0, note, styleDim)
+	edge = c.right(edge-2, 0, clock(end), styleDim)
+	drawTrack(c.sub(rect{x + 1, 0, edge - x - 2, 1}), s, end)
+}
+
+// drawTrack draws the span of the input with the events on it and the head.
+func drawTrack(c *canvas, s *detect.Snapshot, end int64) {
+	if c.w < 3 || s.Start == 0 || end <= s.Start {
+		return
+	}
+	at := func(t int64) int {
+		f := float64(t-s.Start) / float64(end-s.Start)
+		return int(min(max(f, 0), 1) * float64(c.w-1))
+	}
+	head := at(s.At)
+	for x := range c.w {
+		if x <= head {
+			c.set(x, 0, '━', styleKey)
+		} else {
+			c.set(x, 0, '─', styleDim)
+		}
+	}
+	for _, e := range s.Events {
+		if e.At >= s.Start && e.At <= end {
+			c.set(at(e.At), 0, '◆', styleRetry)
+		}
+	}
+	c.set(head, 0, '●', styleBold)
+}
+
+// drawHints draws the bottom row: the filter being typed, a message, or the keys
+// at hand. Help and quit stay, the others fall away from the right.
+func drawHints(c *canvas, v *view) {
+	switch {
+	case v.editing:
+		drawPrompt(c, v)
+		return
+	case v.flash != "":
+		c.text(1, 0, fit(v.flash, c.w-1), styleRetry)
+		return
+	}
+	const end = "? help  q quit"
+	edge := c.w - 1 - len(end)
+	x := c.text(edge, 0, "? ", styleKey)
+	x = c.text(x, 0, "help  ", styleDim)
+	x = c.text(x, 0, "q ", styleKey)
+	c.text(x, 0, "quit", styleDim)
+	x = 1
+	if v.overlay != overlayNone {
+		x = drawHint(c, x, "esc close")
+		drawHint(c, x, "j/k scroll")
+		return
+	}
+	for _, r := range v.keys {
+		if r.hint == "" || !hinted(r.scope, v) {
+			continue
+		}
+		if x+len([]rune(r.hint)) > edge-2 {
+			return
+		}
+		x = drawHint(c, x, r.hint)
+	}
+}
+
+// hinted tells whether keys of a scope work on the present screen.
+func hinted(s scope, v *view) bool {
+	switch s {
+	case inTable:
+		return v.screen == screenOverview || v.screen == screenClients
+	case inChains:
+		return v.screen == screenChains
+	case inFix:
+		return v.screen == screenFix
+	case inReplay:
+		return v.play.replay
+	case everywhere:
+	}
+	return true
+}
+
+func drawHint(c *canvas, x int, hint string) int {
+	for i, r := range hint {
+		if r == ' ' {
+			x = c.text(x, 0, hint[:i+1], styleKey)
+			return c.text(x, 0, hint[i+1:], styleDim) + 2
+		}
+	}
+	return c.text(x, 0, hint, styleKey) + 2
+}
+
+// drawPrompt draws the filter being typed, red with the reason while it cannot
+// be read.
+func drawPrompt(c *canvas, v *view) {
+	st := styleText
+	note := "enter keeps it, esc clears it"
+	if v.draftErr != nil {
+		st, note = styleInvalid, v.draftErr.Error()
+	} else if v.draft == "" {
+		note = filterHelp
+	}
+	x := c.text(1, 0, "/", styleKey)
+	text := v.draft
+	for width(text) > c.w/2 { // the end is what is being typed
+		text = string([]rune(text)[1:])
+	}
+	x = c.text(x, 0, text, st)
+	c.set(x, 0, '▏', styleBold)
+	c.text(x+2, 0, fit(note, c.w-x-2), noteStyle(v))
+}
+
+func noteStyle(v *view) style {
+	if v.draftErr != nil {
+		return styleRefused
+	}
+	return styleDim
+}
