@@ -208,12 +208,12 @@ func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
 
 func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	r := &f.rec
-	failed, refused := r.Failed(), r.Refused()
+	refused, broken := r.Refused(), faulty(r)
 	c.lastSeen = max(c.lastSeen, r.End)
 	d.sum.ended++
 	if f.link.Attempt <= 1 && !f.noChain {
 		d.sum.firstEnded++
-		if failed {
+		if broken {
 			d.sum.firstFailed++
 		}
 		if refused {
@@ -222,7 +222,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		}
 	}
 	switch {
-	case !failed:
+	case !r.Failed():
 		c.ok++
 		d.sum.good++
 		return
@@ -234,7 +234,9 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	default:
 		c.failed++
 	}
-	d.sum.failed++
+	if broken {
+		d.sum.failed++
+	}
 	if !refused || r.Hint.State == capture.NotObservable {
 		return
 	}
@@ -246,6 +248,15 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		}
 		d.bareRing.move(&c.lastBare, e.now)
 	}
+}
+
+// faulty tells whether an exchange failed for want of the server, so that the
+// same request may succeed later. A 404 fails as well, but it says nothing about
+// load, and a service with many of them is not in an incident.
+func faulty(r *record) bool {
+	const requestTimeout, tooEarly = 408, 425 // RFC 9110 15.5.9, RFC 8470
+	return r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
+		r.Status >= 500 || r.Status == requestTimeout || r.Status == tooEarly
 }
 
 // roundShard marks the clients whose retries fell into a round of the herd.

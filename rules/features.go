@@ -77,7 +77,7 @@ var features = [featureCount]Feature{
 	{Z, "z", "sd", "how far coincidences of retries exceed chance"},
 	{Rho, "rho", "x", "coincidences of retries over those expected by chance"},
 	{Coincidences, "coincidences", "", "pairs of retries by different clients within 50 ms"},
-	{Rounds, "rounds", "", "50 ms bins in which three or more clients retried"},
+	{Rounds, "rounds", "", "returns of three or more clients within 50 ms, at least 150 ms apart"},
 	{HerdClients, "herd_clients", "clients", "most clients that retried within one second"},
 	{Jitter, "jitter", "", "spread of waits: interquartile range over median, per agent and attempt"},
 	{JitterGaps, "jitter_gaps", "", "waits behind the jitter figure"},

@@ -94,8 +94,8 @@ func TestThresholds(t *testing.T) {
 			[]change{{Baseline: 0}, {CalmSeconds: 4}, {BurstEnded: 0}, {SinceEndS: 2.9}, {FreshServed: 0}, {DeficitZ: 2.32}, {AttemptsPerS: 110}, {FailingShare: .89}}},
 		{"rising-share-after-burst", Population, change{Baseline: 1, CalmSeconds: 5, BurstEnded: 1, SinceEndS: 3, HoldS: 3, FreshServed: 1, DeficitZ: 2.33, AttemptsPerS: 111, CapacityPerS: 100, FailingShare: .3, FailingRiseZ: 3.29, FailingRise: .05},
 			[]change{{FailingShare: .29}, {FailingRiseZ: 3.28}, {FailingRise: .04}}},
-		{"capacity-not-behaviour", Population, change{Baseline: 1, Seconds: 10, Refusals: 20, FirstRefusedShare: .05, RefusalShareOfFailures: .8, ExceedsCapacity: .1, GoodputPerS: 70, CapacityPerS: 100, RetryShare: .33, ImpatientShare: .1, FreshMedian10: 130},
-			[]change{{Baseline: 0}, {Seconds: 9}, {Refusals: 19}, {FirstRefusedShare: .04}, {RefusalShareOfFailures: .79}, {ExceedsCapacity: 0}, {GoodputPerS: 69}, {RetryShare: .34}, {ImpatientShare: .11}}},
+		{"capacity-not-behaviour", Population, change{Baseline: 1, Seconds: 10, Refusals: 20, FirstRefusedShare: .05, RefusalShareOfFailures: .8, ExceedsCapacity: 2, GoodputPerS: 70, CapacityPerS: 100, RetryShare: .33, ImpatientShare: .1, FreshMedian10: 130},
+			[]change{{Baseline: 0}, {Seconds: 9}, {Refusals: 19}, {FirstRefusedShare: .04}, {RefusalShareOfFailures: .79}, {ExceedsCapacity: 1.99}, {GoodputPerS: 69}, {RetryShare: .34}, {ImpatientShare: .11}}},
 	} {
 		s := signature(t, load(t), c.id, c.scope)
 		judge := func(v *Values) bool {

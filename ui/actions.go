@@ -18,7 +18,7 @@ func (c *console) press(p press) effect {
 	act, found, only := lookup(c.v.keys, p, c.at)
 	switch {
 	case !found && only != "":
-		return c.flash("key works only " + only)
+		return c.flash("`" + p.name + "` works only " + only)
 	case !found:
 		return effect{}
 	}
@@ -141,7 +141,7 @@ func (c *console) back() {
 // the client table.
 func (c *console) move(act action) {
 	v := &c.v
-	page := max(c.h-10, 4)
+	page := max(c.body().h-4, 4)
 	step := map[action]int{actUp: -1, actDown: 1, actPageUp: -page, actPageDown: page, actTop: -1 << 30, actBottom: 1 << 30}[act]
 	switch {
 	case v.overlay != overlayNone || v.screen == screenChains:
@@ -161,8 +161,7 @@ func (c *console) move(act action) {
 
 // lastLine is how far what is on top can be scrolled.
 func (c *console) lastLine() int {
-	lines := 0
-	body := c.h - 7
+	lines, room := 0, max(c.body().h-1, 1)
 	switch {
 	case c.v.overlay == overlayWhy:
 		lines = len(whyPage(c.snap, c.w))
@@ -171,15 +170,21 @@ func (c *console) lastLine() int {
 	case c.v.overlay == overlayHelp:
 		lines = len(helpPage(&c.v, c.w))
 	case c.v.screen == screenFix:
-		lines = len(fixPage(c.v.mitigation(c.snap), &c.v, c.w))
-		body -= len(c.snap.Mitigations)
+		_, rest := fixRects(rect{w: c.w, h: room}, len(c.snap.Mitigations))
+		lines, room = len(fixPage(c.v.mitigation(c.snap), &c.v, rest.w)), rest.h
 	default:
 		if list, at := c.v.chains(c.snap); at >= 0 {
 			lines = len(list[at].Attempts)
 		}
-		body -= 3
+		room -= chainHead
 	}
-	return max(lines-max(body, 1), 0)
+	return max(lines-max(room, 1), 0)
+}
+
+// body is what banner, transport and hints leave.
+func (c *console) body() rect {
+	head := find(arrange(c.w, c.h, c.v.screen), panelBanner)
+	return rect{0, head.h, c.w, max(c.h-head.h-2, 0)}
 }
 
 func (c *console) turnChain(by int) {

@@ -243,7 +243,11 @@ func drawAdvice(c *canvas, s *detect.Snapshot) {
 	if do == "" && len(s.Verdict.NextEvidence) > 0 {
 		do = s.Verdict.NextEvidence[0]
 	}
-	if do == "" {
+	switch {
+	case do != "":
+	case s.Verdict.State == detect.Unknown:
+		do = "wait for traffic; H tells what the input could not show"
+	default:
 		do = "nothing"
 	}
 	if len(s.Mitigations) > 0 && width(do)+10 <= room {

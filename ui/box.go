@@ -52,18 +52,16 @@ func (p *page) term(label string, indent, w int, text string, s style) {
 // draw shows a page from line top, and how much there is where it does not fit.
 func (p page) draw(c *canvas, top int) {
 	top = min(max(top, 0), max(len(p)-c.h, 0))
-	for y := range min(c.h, len(p)-top) {
+	rows := min(c.h, len(p)-top)
+	if left := len(p) - top - rows + 1; left > 1 && rows > 1 {
+		rows--
+		c.right(c.w-1, rows, count(left)+" more ↓", styleDim)
+	}
+	for y := range rows {
 		x := 0
 		for _, q := range p[top+y] {
 			x = c.text(x, y, fit(q.text, c.w-x), q.style)
 		}
-	}
-	if left := len(p) - top - c.h; left > 0 && c.h > 0 {
-		text := " " + count(left) + " more ↓ "
-		for i := range width(text) {
-			c.set(c.w-1-i, c.h-1, ' ', styleDim)
-		}
-		c.right(c.w, c.h-1, text, styleDim)
 	}
 }
 

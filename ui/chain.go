@@ -10,6 +10,8 @@ import (
 	"stormwatch/detect"
 )
 
+const chainHead = 3 // rows above the attempts: summary, blank, heads
+
 // drawChain draws the attempts of one chain as a waterfall, each with the wait
 // the server asked for behind it, so that an early retry is seen inside it.
 func drawChain(c *canvas, s *detect.Snapshot, v *view) {
@@ -297,11 +299,11 @@ func reading(k *detect.Chain) string {
 			low, high = min(low, g.V), max(high, g.V)
 		}
 	}
-	if high >= low {
+	switch {
+	case high >= low && high-low <= .005*high:
+		parts = append(parts, "It waited "+seconds(detect.Some(low))+" each time.")
+	case high >= low:
 		parts = append(parts, fmt.Sprintf("It waited between %s and %s.", seconds(detect.Some(low)), seconds(detect.Some(high))))
-	}
-	if k.Ended != "" {
-		parts = append(parts, "Ended: "+k.Ended+".")
 	}
 	return strings.Join(parts, " ")
 }

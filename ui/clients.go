@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	"stormwatch/detect"
 )
@@ -39,7 +38,7 @@ func fields(w int) []field {
 		{"GAP", 13, false, false, 3, orders, func(c *detect.Client) string { return gap(c.GapMedianS, c.GapMADS) }, plainStyle},
 		{"EARLY", 5, true, false, 2, byEarly, func(c *detect.Client) string { return percent(c.EarlyShare) }, early},
 		{"AVOID", 7, true, false, 5, byAvoidable, func(c *detect.Client) string { return perSecond(c.AvoidablePerS) }, plainStyle},
-		{"SIGN", 8, false, true, 1, orders, signOf, plainStyle},
+		{"SIGN", 11, false, true, 1, orders, signOf, plainStyle},
 		{"POLICY", 20, false, false, 7, orders, policyOf, plainStyle},
 		{"ROUTE", 18, false, true, 8, orders, func(c *detect.Client) string { return c.Route }, plainStyle},
 		{"SCORE", 5, true, false, 6, byScore, func(c *detect.Client) string { return score(c.Score) }, plainStyle},
@@ -96,8 +95,10 @@ func clientName(c *detect.Client) string {
 // signOf names what a client is involved in.
 func signOf(c *detect.Client) string {
 	switch {
-	case len(c.Signatures) > 0:
-		return strings.Join(c.Signatures, ",")
+	case len(c.Signatures) == 1:
+		return c.Signatures[0]
+	case len(c.Signatures) > 1:
+		return fmt.Sprintf("%s +%d", c.Signatures[0], len(c.Signatures)-1)
 	case c.Victim:
 		return "victim"
 	}

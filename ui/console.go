@@ -156,7 +156,7 @@ func drawFrame(c *canvas, s *detect.Snapshot, v *view) {
 		}
 	}
 	if covered {
-		if banner := find(places, panelBanner); banner.h > 0 {
+		if banner := find(places, panelBanner); banner.h > 0 { // else one line is all
 			drawOverlay(c.sub(rect{0, banner.h, c.w, c.h - banner.h - 2}), s, v)
 		}
 	}

@@ -31,8 +31,8 @@ type Transport interface {
 	// SetSpeed sets event seconds per second; 0 is as fast as possible.
 	SetSpeed(x float64)
 	Speed() float64
-	// Seek goes to an event time, Unix ns.
-	Seek(t int64)
+	// SeekTo goes to an event time, Unix ns.
+	SeekTo(t int64)
 }
 
 // Options set up a console. The zero value is usable.

@@ -24,13 +24,18 @@ func drawFix(c *canvas, s *detect.Snapshot, v *view) {
 		return
 	}
 	at := min(max(v.fix, 0), len(s.Mitigations)-1)
-	room := min(len(s.Mitigations), max(p.h/3, 1))
-	top := min(max(at-room/2, 0), len(s.Mitigations)-room)
-	for y := range room {
+	index, rest := fixRects(rect{w: p.w, h: p.h}, len(s.Mitigations))
+	top := min(max(at-index.h/2, 0), len(s.Mitigations)-index.h)
+	for y := range index.h {
 		drawMitigation(p, y, top+y, &s.Mitigations[top+y], top+y == at && focus)
 	}
-	rest := p.sub(rect{2, room + 1, p.w - 3, p.h - room - 1})
-	fixPage(&s.Mitigations[at], v, rest.w).draw(rest, v.scroll)
+	fixPage(&s.Mitigations[at], v, rest.w).draw(p.sub(rest), v.scroll)
+}
+
+// fixRects parts the panel: the list of n mitigations above, one in full below.
+func fixRects(r rect, n int) (index, rest rect) {
+	rows := min(n, max(r.h/3, 1))
+	return rect{0, 0, r.w, rows}, rect{2, rows + 1, max(r.w-3, 0), max(r.h-rows-1, 0)}
 }
 
 func drawMitigation(p *canvas, y, i int, m *detect.Mitigation, selected bool) {

@@ -39,8 +39,12 @@ func asciiFor(r rune) byte {
 		return '^'
 	case '↘', '▼', '↓':
 		return 'v'
-	case '±', '…', '˙':
+	case '±', '…':
 		return '~'
+	case 'µ':
+		return 'u'
+	case '•':
+		return '*'
 	}
 	return 0
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"stormwatch/detect"
 )
@@ -74,7 +75,7 @@ func sees(src *detect.Source) []string {
 	h := &src.Health
 	clock := "clock resolution unknown"
 	if h.Resolution > 0 {
-		clock = "clock to " + figure(float64(h.Resolution)/1e9, "s")
+		clock = "clock to " + time.Duration(h.Resolution).String()
 	}
 	hints, ports := "no waits named by the server", "no connections"
 	if h.SeesHints {

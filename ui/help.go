@@ -58,10 +58,10 @@ func glyphLegend() [][2]string {
 
 func glossary() [][2]string {
 	return [][2]string{
-		{"attempt", "one request as sent; a retry is an attempt after a failed one"},
+		{"attempt", "(ATT) one request as sent; a retry is an attempt after a failed one"},
 		{"chain", "a request and its retries"},
 		{"amp", "amplification: attempts per request, 1.0x when nobody retries"},
-		{"refused", "answers 429, 503, or a used-up quota, of all answers"},
+		{"refused", "(REF) answers 429, 503, or a used-up quota, of all answers"},
 		{"goodput", "requests answered well per second: the work that gets done"},
 		{"floor", "the earliest moment the server asked for by Retry-After or its kin"},
 		{"early", "share of retries sent before that moment"},

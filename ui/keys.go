@@ -79,7 +79,7 @@ func keyMap() []keyRow {
 		return keyRow{act, scope, key.NewBinding(key.WithKeys(keys...), key.WithHelp(show, does)), hint}
 	}
 	return []keyRow{
-		row(actOverview, everywhere, "1236 screens", "1", "Overview: timeline, signatures, clients", "1"),
+		row(actOverview, everywhere, "1,2,3,6 screens", "1", "Overview: timeline, signatures, clients", "1"),
 		row(actClients, everywhere, "", "2", "Clients: the table at full height", "2"),
 		row(actChains, everywhere, "", "3", "Chains: each attempt of the selected client", "3"),
 		row(actFix, everywhere, "", "6", "Fix: what to do, ranked, with snippets", "6"),

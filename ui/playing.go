@@ -102,7 +102,7 @@ func (c *console) seek(t int64) effect {
 	}
 	t = min(max(t, s.Start), max(s.End, s.At))
 	c.v.play.target, c.seekFrames = t, seekPatience
-	c.feed.Transport().Seek(t)
+	c.feed.Transport().SeekTo(t)
 	return effect{}
 }
 

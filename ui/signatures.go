@@ -42,12 +42,12 @@ func drawFinding(p *canvas, y, rows int, f *detect.Finding) {
 	x := p.text(0, y, score(f.Score)+" ", st)
 	x = p.text(x, y, meter(f.Score, 5)+" ", st)
 	x = p.text(x, y, fit(f.Signature, p.w-x), st)
-	note := f.Severity.String()
+	note := " " + f.Severity.String()
 	if f.Agent != "" {
 		note += ", " + f.Agent
 	}
 	if !f.Active() {
-		note = "ended " + clock(f.Ended)
+		note = " ended " + clock(f.Ended)
 	}
 	if rows == 1 {
 		p.text(x+1, y, fit(f.Says, p.w-x-1), styleDim)

@@ -30,13 +30,15 @@ func percent(n detect.Number) string {
 	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
 }
 
-// times prints a factor as "4.7x".
+// times prints a factor as "4.7x", near one as "1.03x".
 func times(n detect.Number) string {
 	switch {
 	case !known(n):
 		return unknown
 	case n.V >= 100:
 		return strconv.FormatFloat(n.V, 'f', 0, 64) + "x"
+	case n.V < 2:
+		return strconv.FormatFloat(n.V, 'f', 2, 64) + "x"
 	}
 	return strconv.FormatFloat(n.V, 'f', 1, 64) + "x"
 }

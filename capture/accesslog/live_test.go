@@ -89,7 +89,7 @@ func TestLiveWatermark(t *testing.T) {
 	give := func(lines ...string) {
 		t.Helper()
 		for _, l := range lines {
-			if err := b.line([]byte(l), whole); err != nil {
+			if err := b.line([]byte(strings.TrimSpace(l)), whole); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -39,7 +39,7 @@ func TestCorpus(t *testing.T) {
 		for _, f := range files {
 			name := o.Name() + "/" + f.Name()
 			r, ok := corpusFile(t, filepath.Join(dir, name))
-			if !ok {
+			if !ok || r.health.Encrypted > 0 { // the truth was read with keys
 				continue
 			}
 			n := r.messages()
@@ -53,11 +53,13 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 		t.Logf("%s: requests %d of %d (found %d), responses %d of %d (found %d)", o.Name(), hit[0], want[0], got[0], hit[1], want[1], got[1])
-		if o.Name() == "storm" && (hit[0] < want[0] || hit[1] < want[1]-1) {
+		if o.Name() == "storm" && hit != want {
 			t.Errorf("storm: captures of plain HTTP must be read whole")
 		}
-		if hit[0]*100 < want[0]*90 {
-			t.Errorf("%s: %d of %d requests found, want 90 %%", o.Name(), hit[0], want[0])
+		for i, n := range hit {
+			if n*100 < want[i]*93 { // the rest is in tunnels and HTTP/0.9, which are not read
+				t.Errorf("%s: %d of %d found, want 93 %%", o.Name(), n, want[i])
+			}
 		}
 	}
 }

@@ -92,7 +92,10 @@ func (s *segment) ether(kind uint16, b []byte, depth int) string {
 				}
 				bottom = b[2]&1 == 1
 			}
-			return s.ip(b, depth)
+			if len(b) < 18 || b[0]>>4 != 0 {
+				return s.ip(b, depth)
+			}
+			kind, b = be.Uint16(b[16:]), b[18:] // Ethernet after a control word (RFC 4448)
 		case etherPPPoE:
 			if len(b) < 8 {
 				return skipShort

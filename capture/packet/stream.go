@@ -99,8 +99,11 @@ func (s *stream) skip() string {
 
 // data takes the next bytes of direction d.
 func (s *stream) data(d int, c chunk) {
-	if s.kind == undecided {
+	switch s.kind {
+	case undecided:
 		s.decide(d, c.b)
+	case other:
+		s.reconsider(d, c.b)
 	}
 	if s.kind == http1 {
 		if len(s.held) > 0 {
@@ -130,6 +133,19 @@ func (s *stream) decide(d int, b []byte) {
 	case response.find(b) >= 0:
 		s.roles(1 - d)
 	case request.find(b) >= 0:
+		s.roles(d)
+	}
+}
+
+// reconsider takes a connection for HTTP after all when a whole start line
+// begins a packet: after the handshake of a SOCKS proxy, or in the answer to a
+// request that is broken.
+func (s *stream) reconsider(d int, b []byte) {
+	p := parser{}
+	switch {
+	case p.strictStatus(b):
+		s.roles(1 - d)
+	case bytes.IndexByte(b, '\n') > 0 && startsRequest(b, true):
 		s.roles(d)
 	}
 }

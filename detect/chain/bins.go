@@ -32,7 +32,7 @@ func placeOf(wait float64) place {
 	if wait < shortest {
 		wait = shortest
 	}
-	x := math.Log2(wait*(1/shortest)) * perOctave
+	x := log2(wait*(1/shortest)) * perOctave
 	b := int(x)
 	if b >= fineBins {
 		return place{fineBins - 1, 1, wait}
@@ -42,7 +42,7 @@ func placeOf(wait float64) place {
 
 // ratioOf finds the bin of one wait over another.
 func ratioOf(wait, before float64) place {
-	x := (math.Log2(wait/before) + ratioOctaves) * perOctave
+	x := (log2(wait/before) + ratioOctaves) * perOctave
 	switch {
 	case x < 0:
 		return place{0, 0, wait}
@@ -58,3 +58,25 @@ func edge(bin int) float64 { return shortest * math.Exp2(float64(bin)/perOctave)
 
 // perLog turns the mass of a fine bin at a wait into a density per second.
 func perLog(mass, wait float64) float64 { return mass * (perOctave / math.Ln2) / wait }
+
+// logSteps divides an octave for log2; the error of interpolating is below
+// 1/(8 ln 2) of a step squared, 3e-6.
+const logSteps = 256
+
+var logTable = func() (t [logSteps + 1]float64) {
+	for i := range t {
+		t[i] = math.Log2(1 + float64(i)/logSteps)
+	}
+	return t
+}()
+
+// log2 is the binary logarithm of a positive normal number, from a table: it is
+// taken several times per request.
+func log2(x float64) float64 {
+	const mantissa = 52
+	bits := math.Float64bits(x)
+	exponent := float64(int(bits>>mantissa&0x7ff) - 1023)
+	m := float64(bits&(1<<mantissa-1)) * (logSteps / float64(1<<mantissa))
+	i := int(m)
+	return exponent + logTable[i] + (m-float64(i))*(logTable[i+1]-logTable[i])
+}

@@ -1,15 +1,12 @@
 package chain
 
-import (
-	"fmt"
-	"math"
-	"os"
-)
+import "math"
 
 const (
 	leastRate   = .0005 // of fresh requests per second, on any key
 	templateFor = 10    // seconds for which the template's rate counts (chains-trial.md point 7)
 	leastIdle   = .15   // of a key's time counts as such in which a fresh repeat could be seen
+	trustRepeat = 10    // fresh repeats at which their waits count half as a control
 	unclear     = .03   // weight of a request that may be a retry, in what fresh ones do
 )
 
@@ -19,10 +16,6 @@ func (m *Matcher) freshRate(r *Request, w *who) float64 {
 	rate := math.Inf(1)
 	if w.known {
 		rate = m.keyRate(&m.keys[w.own], r.Start)
-		k := &m.keys[w.own]
-		t := &m.model.fresh.slots[k.tmpl]
-		_, _, density, _ := t.waits.at(placeOf(float64(r.Start-k.lastFresh) / 1e9))
-		w.control = t.again * density
 	}
 	if w.other >= 0 {
 		rate = min(rate, m.keyRate(&m.keys[w.other], r.Start))
@@ -42,7 +35,7 @@ func (m *Matcher) keyRate(k *key, now int64) float64 {
 	repeat := (float64(k.repeats) + templateFor*t.rate) / (idle + templateFor)
 	_, _, density, below := t.waits.at(placeOf(float64(now-k.lastFresh) / 1e9))
 	renewal := t.again * density / math.Max(.05, 1-t.again*below)
-	return repeat + renewals*renewal
+	return repeat + renewal
 }
 
 // logWait is a wait in seconds as a logarithm for cadences.
@@ -51,5 +44,17 @@ func logWait(wait float64) uint16 {
 	return uint16((float64(p.bin) + p.frac) * (logUnit / perOctave))
 }
 
-var gammaX = func() float64 { var f float64; fmt.Sscan(os.Getenv("GX"), &f); return f }()
-var renewals = func() float64 { f := 1.; fmt.Sscan(os.Getenv("RX"), &f); return f }()
+// control is the density with which this identity would ask again now had nothing
+// failed: only what a failure adds to it speaks for a retry (detection.md 5.3),
+// and so a poller that keeps its pace is none. It counts as far as it has been
+// learned.
+func (m *Matcher) control(r *Request, w *who) float64 {
+	if !w.known {
+		return 0
+	}
+	k := &m.keys[w.own]
+	t := &m.model.fresh.slots[k.tmpl]
+	n := float64(t.waits.n) / unit
+	_, _, density, _ := t.waits.at(placeOf(w.sinceFresh))
+	return t.again * density * n / (n + trustRepeat)
+}

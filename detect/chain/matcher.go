@@ -26,7 +26,7 @@ type candidate struct {
 	wait    place
 	beyond  place // of the wait past the hint
 	ratio   place
-	density float64
+	density float64 // of its retry, not knowing whether it came
 	rate    float64 // hazard of its retry, per second
 	credit  [experts]float64
 	heard   [experts]bool
@@ -61,11 +61,10 @@ func (m *Matcher) Request(r *Request) Link {
 
 // who is what is known of the identities behind a request.
 type who struct {
-	own, other int32 // keys: by credential if there is one, else by address; by address, or -1
-	known      bool  // own was there before
-	onBeat     bool  // a poller's request
-	clean      bool  // no retry was due
-	control    float64
+	own, other int32   // keys: by credential if there is one, else by address; by address, or -1
+	known      bool    // own was there before
+	onBeat     bool    // a poller's request
+	clean      bool    // no retry was due
 	sinceFresh float64 // seconds since own's latest fresh start
 }
 

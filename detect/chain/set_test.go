@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -146,6 +147,14 @@ func TestTable(t *testing.T) {
 	}
 	if tab.used != len(ref) {
 		t.Errorf("%d used, want %d", tab.used, len(ref))
+	}
+}
+
+func TestLog2(t *testing.T) {
+	for x := 1e-7; x < 1e7; x *= 1.0037 {
+		if d := math.Abs(log2(x) - math.Log2(x)); d > 3e-6 {
+			t.Fatalf("log2(%v) is %g off", x, d)
+		}
 	}
 }
 

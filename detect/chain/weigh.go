@@ -83,20 +83,18 @@ func (m *Matcher) weigh(r *Request, w *who, d *decision) {
 	if len(m.candidates) == 0 {
 		return
 	}
-	fresh := m.freshRate(r, w)
+	fresh, control := m.freshRate(r, w), m.control(r, w)
 	sum, best := 0., 0.
 	for j := range m.candidates {
 		if o := m.open(j); o.idem != 0 || r.Counter == capture.NoCounter && o.counter > capture.EnvoyAttempts {
 			continue
 		}
-		rate := m.hazard(r, j)
+		m.hazard(r, j)
 		c := &m.candidates[j]
-		c.rate *= math.Max(0, 1-gammaX*w.control/c.density)
-		rate = c.rate
-		sum += rate
-		if rate > best {
-			best, d.pick = rate, j
+		if c.rate *= math.Max(0, 1-control/c.density); c.rate > best {
+			best, d.pick = c.rate, j
 		}
+		sum += c.rate
 	}
 	all := sum + fresh
 	d.retry, d.fresh, d.confidence = sum/all, fresh/all, fresh/all
@@ -156,7 +154,7 @@ func (m *Matcher) hazard(r *Request, j int) float64 {
 	}
 	mixed, passed := m.mix(c, o, &density, &below)
 	c.density = q * mixed
-	c.rate = q * mixed / math.Max(.03, 1-q*passed)
+	c.rate = c.density / math.Max(.03, 1-q*passed)
 	if c.cross {
 		c.rate *= m.keys[c.list].crossShare()
 	}

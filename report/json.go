@@ -1,0 +1,328 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"time"
+
+	"stormwatch/capture"
+	"stormwatch/detect"
+)
+
+// Schema names the version of the JSON report; changes are additive.
+const Schema = "stormwatch.report/1"
+
+// number is a float that is null where unknown, and rounded so that its text
+// does not depend on the last bits of a sum.
+type number detect.Number
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	if !n.Known || math.IsNaN(n.V) || math.IsInf(n.V, 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(round(n.V))
+}
+
+func round(x float64) float64 {
+	if a := math.Abs(x); a >= 1e12 || math.IsNaN(x) {
+		return x
+	}
+	return math.Round(x*1e6) / 1e6
+}
+
+// moment is a time, null for none.
+type moment int64
+
+// MarshalJSON implements json.Marshaler.
+func (m moment) MarshalJSON() ([]byte, error) {
+	if m == 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(utc(int64(m)).Format(time.RFC3339Nano))
+}
+
+// text is a string that came from traffic.
+type text string
+
+// MarshalJSON implements json.Marshaler.
+func (t text) MarshalJSON() ([]byte, error) { return json.Marshal(clean(string(t))) }
+
+type jsonReport struct {
+	Schema        string           `json:"schema"`
+	Version       string           `json:"version"`
+	Perspective   string           `json:"perspective"`
+	Sources       []jsonSource     `json:"sources"`
+	Window        jsonWindow       `json:"window"`
+	Verdict       jsonVerdict      `json:"verdict"`
+	Totals        jsonTotals       `json:"totals"`
+	Findings      []jsonFinding    `json:"findings"`
+	NotJudged     []jsonNotJudged  `json:"not_judged"`
+	Clients       []jsonClient     `json:"clients"`
+	ClientsOthers jsonClient       `json:"clients_others"`
+	Mitigations   []jsonMitigation `json:"mitigations"`
+}
+
+type jsonSource struct {
+	Name    text       `json:"name"`
+	Kind    string     `json:"kind"`
+	Vantage text       `json:"vantage"`
+	Primary bool       `json:"primary"`
+	Note    text       `json:"note"`
+	Offset  float64    `json:"offset_s"`
+	Health  jsonHealth `json:"health"`
+}
+
+type jsonHealth struct {
+	Unit       string     `json:"unit"`
+	Read       uint64     `json:"read"`
+	Used       uint64     `json:"used"`
+	Skipped    []jsonSkip `json:"skipped"`
+	Dropped    uint64     `json:"dropped"`
+	GapBytes   uint64     `json:"gap_bytes"`
+	Late       uint64     `json:"late"`
+	ClockSteps uint64     `json:"clock_steps"`
+	Encrypted  uint64     `json:"encrypted"`
+	Truncated  bool       `json:"truncated"`
+	Resolution number     `json:"resolution_s"`
+	SeesHints  bool       `json:"sees_hints"`
+}
+
+type jsonSkip struct {
+	Reason   text   `json:"reason"`
+	Count    uint64 `json:"count"`
+	Examples []text `json:"examples"`
+}
+
+type jsonWindow struct {
+	Start moment `json:"start"`
+	End   moment `json:"end"`
+}
+
+type jsonVerdict struct {
+	State         string   `json:"state"`
+	Cause         string   `json:"cause"`
+	Confidence    float64  `json:"confidence"`
+	Since         moment   `json:"since"`
+	SinceCensored bool     `json:"since_censored"`
+	Trend         string   `json:"trend"`
+	What          text     `json:"what"`
+	Who           text     `json:"who"`
+	Do            text     `json:"do"`
+	Dont          text     `json:"dont"`
+	NextEvidence  []string `json:"next_evidence"`
+}
+
+type jsonTotals struct {
+	Exchanges     int64  `json:"exchanges"`
+	Logical       number `json:"logical_requests"`
+	Retries       number `json:"retries"`
+	RetryShare    number `json:"retry_share"`
+	Refused       int64  `json:"refused"`
+	Amplification number `json:"amplification"`
+	PerSuccess    number `json:"per_success"`
+	GaveUp        number `json:"gave_up"`
+	Wasted        number `json:"wasted"`
+	Goodput       number `json:"goodput_per_s"`
+	Capacity      number `json:"capacity_per_s"`
+	Headroom      number `json:"headroom_per_s"`
+	Tipping       number `json:"tipping_per_s"`
+	Peak50ms      number `json:"peak_50ms"`
+	Recover       number `json:"recover_s"`
+	Detect        number `json:"detect_s"`
+}
+
+type jsonFinding struct {
+	Signature   string         `json:"signature"`
+	Scope       string         `json:"scope"`
+	Score       float64        `json:"score"`
+	Parts       []jsonPart     `json:"parts"`
+	Severity    string         `json:"severity"`
+	Confidence  float64        `json:"confidence"`
+	Onset       moment         `json:"onset"`
+	Censored    bool           `json:"onset_censored"`
+	Detected    moment         `json:"detected"`
+	Ended       moment         `json:"ended"`
+	Clients     []text         `json:"clients"`
+	ClientCount int            `json:"client_count"`
+	Route       text           `json:"route"`
+	Layer       text           `json:"layer"`
+	Agent       text           `json:"agent"`
+	Says        text           `json:"says"`
+	At          []text         `json:"at"`
+	Evidence    []jsonEvidence `json:"evidence"`
+	Mitigations []string       `json:"mitigations"`
+}
+
+type jsonPart struct {
+	Name   string  `json:"name"`
+	Points float64 `json:"points"`
+	Max    float64 `json:"max"`
+}
+
+type jsonEvidence struct {
+	Name      string `json:"name"`
+	Value     number `json:"value"`
+	Unit      string `json:"unit"`
+	N         int64  `json:"n"`
+	Threshold string `json:"threshold"`
+	P         number `json:"p"`
+}
+
+type jsonNotJudged struct {
+	Signature string `json:"signature"`
+	Reason    string `json:"reason"`
+}
+
+type jsonClient struct {
+	Client        text        `json:"client"`
+	Name          text        `json:"name"`
+	Agent         text        `json:"agent"`
+	Attempts      int64       `json:"attempts"`
+	OK            int64       `json:"ok"`
+	Refused       int64       `json:"refused"`
+	Amplification number      `json:"amplification"`
+	GapMedian     number      `json:"gap_median_s"`
+	EarlyShare    number      `json:"early_share"`
+	Avoidable     number      `json:"avoidable_per_s"`
+	Victim        bool        `json:"victim"`
+	Policy        *jsonPolicy `json:"policy"`
+	Score         float64     `json:"score"`
+}
+
+type jsonPolicy struct {
+	Family      string  `json:"family"`
+	Name        string  `json:"name"`
+	Probability float64 `json:"probability"`
+}
+
+type jsonMitigation struct {
+	ID       string        `json:"id"`
+	Title    string        `json:"title"`
+	Who      string        `json:"who"`
+	When     string        `json:"when"`
+	Effect   *jsonEffect   `json:"effect"`
+	Expect   string        `json:"expect"`
+	Risk     string        `json:"risk"`
+	Dont     string        `json:"dont"`
+	Undo     string        `json:"undo"`
+	Check    string        `json:"check"`
+	Because  []string      `json:"because"`
+	Snippets []jsonSnippet `json:"snippets"`
+}
+
+type jsonEffect struct {
+	Requests [2]float64 `json:"requests"`
+	Peak     [2]float64 `json:"peak_50ms"`
+	P95      [2]float64 `json:"p95_s"`
+	Goodput  [2]float64 `json:"goodput_per_s"`
+}
+
+type jsonSnippet struct {
+	For  string `json:"for"`
+	Text string `json:"text"`
+}
+
+// JSON writes the report that programs read.
+func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
+	r := jsonReport{
+		Schema: Schema, Version: o.Version, Perspective: s.Perspective,
+		Window: jsonWindow{moment(s.Start), moment(s.End)}, Verdict: verdictOf(&s.Verdict), Totals: totalsOf(s),
+		Sources:       each(s.Sources, sourceOf),
+		Findings:      each(s.Findings, findingOf),
+		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged(*n) }),
+		Clients:       each(s.Clients, clientOf),
+		ClientsOthers: clientOf(&s.ClientsOthers),
+		Mitigations:   each(s.Mitigations, mitigationOf),
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(&r)
+}
+
+// each maps a slice, never to nil: arrays of the report are not null.
+func each[T, U any](in []T, f func(*T) U) []U {
+	out := make([]U, len(in))
+	for i := range in {
+		out[i] = f(&in[i])
+	}
+	return out
+}
+
+func same[T any](in []T) []T { return append([]T{}, in...) }
+
+func texts(in []string) []text { return each(in, func(s *string) text { return text(*s) }) }
+
+func sourceOf(s *detect.Source) jsonSource {
+	h := &s.Health
+	return jsonSource{
+		Name: text(s.Name), Kind: s.Kind, Vantage: text(s.Vantage), Primary: s.Primary, Note: text(s.Note), Offset: s.OffsetSeconds,
+		Health: jsonHealth{
+			Unit: h.Unit, Read: h.Read, Used: h.Used, Dropped: h.Dropped, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
+			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
+			SeesHints: h.SeesHints,
+			Skipped: each(h.Skipped, func(k *capture.Skip) jsonSkip {
+				return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)}
+			}),
+		},
+	}
+}
+
+func verdictOf(v *detect.Verdict) jsonVerdict {
+	return jsonVerdict{
+		v.State.String(), v.Cause.String(), round(v.Confidence), moment(v.Since), v.SinceCensored, v.Trend,
+		text(v.What), text(v.Who), text(v.Do), text(v.Dont), same(v.NextEvidence),
+	}
+}
+
+func totalsOf(s *detect.Snapshot) jsonTotals {
+	t := &s.Totals
+	chains := t.Amplification.Known
+	return jsonTotals{
+		Exchanges: t.Exchanges, Refused: t.Refused,
+		Logical: number{V: float64(t.LogicalRequests), Known: chains}, Retries: number{V: float64(t.Retries), Known: chains},
+		RetryShare: number(t.RetryShare), Amplification: number(t.Amplification), PerSuccess: number(t.PerSuccess),
+		GaveUp: number(t.GaveUp), Wasted: number(t.Wasted), Goodput: number(t.GoodputPerS), Capacity: number(t.CapacityPerS),
+		Headroom: number(t.HeadroomPerS), Tipping: number(t.TippingPerS), Peak50ms: number(t.Peak50ms),
+		Recover: number(t.RecoverS), Detect: number(t.DetectS),
+	}
+}
+
+func findingOf(f *detect.Finding) jsonFinding {
+	return jsonFinding{
+		Signature: f.Signature, Scope: f.Scope, Score: round(f.Score), Severity: f.Severity.String(), Confidence: round(f.Confidence),
+		Onset: moment(f.Onset), Censored: f.OnsetCensored, Detected: moment(f.Detected), Ended: moment(f.Ended),
+		Clients: texts(f.Clients), ClientCount: f.ClientCount, Route: text(f.Route), Layer: text(f.Layer), Agent: text(f.Agent),
+		Says: text(f.Says), At: texts(f.At), Mitigations: same(f.Mitigations),
+		Parts: each(f.Parts, func(p *detect.Part) jsonPart { return jsonPart{p.Name, round(p.Points), round(p.Max)} }),
+		Evidence: each(f.Evidence, func(e *detect.Evidence) jsonEvidence {
+			return jsonEvidence{e.Name, number(detect.Some(e.Value)), e.Unit, e.N, e.Threshold, number(e.P)}
+		}),
+	}
+}
+
+func clientOf(c *detect.Client) jsonClient {
+	out := jsonClient{
+		Client: text(c.Label), Name: text(c.Name), Agent: text(c.Agent), Attempts: c.Attempts, OK: c.OK, Refused: c.Refused,
+		Amplification: number(c.Amplification), GapMedian: number(c.GapMedianS), EarlyShare: number(c.EarlyShare),
+		Avoidable: number(c.AvoidablePerS), Victim: c.Victim, Score: round(c.Score),
+	}
+	if c.Policy.Family != "" {
+		out.Policy = &jsonPolicy{c.Policy.Family, c.Policy.Name, round(c.Policy.Probability)}
+	}
+	return out
+}
+
+func mitigationOf(m *detect.Mitigation) jsonMitigation {
+	out := jsonMitigation{
+		ID: m.ID, Title: m.Title, Who: m.Who, When: m.When, Expect: m.Expect, Risk: m.Risk, Dont: m.Dont, Undo: m.Undo, Check: m.Check,
+		Because:  same(m.Because),
+		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet(*s) }),
+	}
+	if m.Effect != nil {
+		out.Effect = &jsonEffect{m.Effect.Requests, m.Effect.Peak50ms, m.Effect.P95S, m.Effect.GoodputPerS}
+	}
+	return out
+}
