@@ -41,5 +41,5 @@ func hides(r rune) bool {
 	if r < 0x20 || r >= 0x7f && r < 0xa0 {
 		return true
 	}
-	return r > 0x7f && (unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point))
+	return r > 0x7f && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point)
 }

@@ -133,7 +133,7 @@ func drawWaterfall(c *canvas, k *detect.Chain, scroll int) int {
 	}
 	if y+1 < c.h {
 		y++
-		c.text(0, y, fit("●/✗ attempt   ░ wait the server named (floor)   ▏ earliest polite retry   ✗ sent before it", c.w), styleDim)
+		c.text(0, y, fit("● attempt  ✗ sent too early  ░ wait the server named (floor)  ▏ its end", c.w), styleDim)
 		y++
 	}
 	return y

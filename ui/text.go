@@ -128,12 +128,12 @@ func short(n int64) string {
 			return strconv.FormatInt(n, 10)
 		case unit != "" && f < 99.95:
 			return strconv.FormatFloat(f, 'f', 1, 64) + unit
-		case unit != "" && f < 9999.5:
+		case unit != "" && f < 999.5:
 			return strconv.FormatFloat(f, 'f', 0, 64) + unit
 		}
 		f /= 1000
 	}
-	return strconv.FormatFloat(f, 'f', 0, 64) + "E"
+	return strconv.FormatFloat(f, 'f', 1, 64) + "E"
 }
 
 // clock prints the time of day of t (Unix ns), UTC.
@@ -211,7 +211,7 @@ func wrap(s string, w int) []string {
 		return nil
 	}
 	const longest = 4000 // columns shown of any one text
-	s = safe(s, longest)
+	s = safe(strings.ReplaceAll(s[:min(len(s), 4*longest)], "\n", " "), longest)
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(s) {

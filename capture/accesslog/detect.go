@@ -35,14 +35,19 @@ var (
 // the NUL bytes that copytruncate leaves before the first line after it.
 func trimLine(b []byte) []byte { return bytes.Trim(b, " \t\r\x00") }
 
-// compressed names the compression whose magic number b starts with, and the
-// program that undoes it.
-func compressed(b []byte) (kind, program string) {
-	switch {
-	case bytes.HasPrefix(b, []byte("\x1f\x8b")):
-		return "gzip", "zcat"
-	case bytes.HasPrefix(b, []byte("\x28\xb5\x2f\xfd")):
-		return "zstd", "zstdcat"
+// Compressed names the compression in which an input comes whose first bytes
+// are head, and the program that undoes it; "" if it is none known. Compressed
+// input is not read yet.
+func Compressed(head []byte) (kind, program string) {
+	for _, c := range [...]struct{ magic, kind, program string }{
+		{"\x1f\x8b", "gzip", "zcat"},
+		{"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
+		{"BZh", "bzip2", "bzcat"},
+		{"\xfd7zXZ\x00", "xz", "xzcat"},
+	} {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return c.kind, c.program
+		}
 	}
 	return "", ""
 }

@@ -107,7 +107,8 @@ func (e *entry) who(b []byte) bool {
 }
 
 // tail reads what follows the user agent. The second number is $msec only if it
-// names the same moment as the date: many logs end in two durations.
+// can be a moment: many logs end in two durations. It prevails over the date,
+// which may come from a container with another zone.
 func (e *entry) tail(b []byte) {
 	if text, rest, ok := quoted(b); ok {
 		first, _, _ := bytes.Cut(text, comma)
@@ -123,18 +124,15 @@ func (e *entry) tail(b []byte) {
 		return
 	}
 	msec, _, ok := fixed3(b)
-	if !ok {
-		return
-	}
-	if d := msec - e.end; d < -dateSlack || d > second+dateSlack {
+	if !ok || msec < earliest {
 		return
 	}
 	e.end, e.took, e.fine = msec, took, true
 }
 
-// dateSlack is how far $msec may lie outside the second of $time_local: nginx
-// takes both from one cached clock, others may read it twice.
-const dateSlack = second
+// earliest is the least number of seconds taken for a moment, in 2001: no request
+// lasts thirty years.
+const earliest = 1_000_000_000 * second
 
 var (
 	space      = []byte(" ")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func line(end, took int64) string {
 }
 
 // follow runs a live source; batches arrive on the channel.
-func follow(t *testing.T, ctx context.Context, r io.Reader) (rows chan row, ended chan error) {
+func follow(ctx context.Context, t *testing.T, r io.Reader) (rows chan row, ended chan error) {
 	t.Helper()
 	s, err := Open("live.log", r, Options{Live: true})
 	if err != nil {
@@ -62,7 +63,7 @@ func TestPipeIsToldAtOnce(t *testing.T) {
 	defer func() { _ = w.Close() }()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	rows, ended := follow(t, ctx, r)
+	rows, ended := follow(ctx, t, r)
 	for i := range int64(3) {
 		if _, err := io.WriteString(w, line(i, 0)+"192.0.2"); err != nil {
 			t.Fatal(err)
@@ -186,7 +187,7 @@ func (l *logFile) follow() (rows chan row) {
 	}
 	f := r.(*follower)
 	f.every, f.grace = 5*time.Millisecond, 50*time.Millisecond
-	rows, ended := follow(l.t, ctx, r)
+	rows, ended := follow(ctx, l.t, r)
 	l.t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -244,5 +245,29 @@ func TestFollowCopyTruncate(t *testing.T) {
 func TestFollowNeedsTheFile(t *testing.T) {
 	if _, err := Follow(context.Background(), filepath.Join(t.TempDir(), "none.log")); err == nil || !strings.Contains(err.Error(), "none.log") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A pipe given by name is read to its end, not followed.
+func TestFollowReadsPipes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	go func() {
+		if w, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
+			_, _ = io.WriteString(w, line(1, 0)+line(2, 0))
+			_ = w.Close()
+		}
+	}()
+	r, err := Follow(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	rows, ended := follow(context.Background(), t, r)
+	expect(t, rows, "/1", "/2")
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -189,11 +189,18 @@ func TestUsersAreToldApart(t *testing.T) {
 	}
 }
 
-// The second number is $msec only if it names the moment of the date.
+// The second number is $msec only if it can be a moment.
 func TestTwoDurationsAreNoClock(t *testing.T) {
 	out := mustRead(t, `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] "GET / HTTP/1.1" 200 5 "-" "-" 0.004 0.003`+"\n", Options{})
 	if x := out.rows[0]; x.Start != x.End || out.health.Resolution != second {
 		t.Errorf("start %d, end %d, resolution %d", x.Start, x.End, out.health.Resolution)
+	}
+}
+
+func TestMsecPrevailsOverTheDate(t *testing.T) {
+	out := mustRead(t, strings.Replace(msLine, "+0000", "+0530", 1)+"\n", Options{})
+	if x := out.rows[0]; x.End != msLineEnd {
+		t.Errorf("end %d, want %d", x.End, int64(msLineEnd))
 	}
 }
 
@@ -296,9 +303,13 @@ func TestBatches(t *testing.T) {
 }
 
 func TestCompressedLogSaysWhatToDo(t *testing.T) {
-	_, err := readAll(t, strings.NewReader("\x1f\x8b\x08\x00"), Options{})
-	if err == nil || !strings.Contains(err.Error(), "zcat test.log | stormwatch") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v", err)
+	for head, want := range map[string]string{
+		"\x1f\x8b\x08\x00": "zcat", "\x28\xb5\x2f\xfd": "zstdcat", "BZh91AY": "bzcat", "\xfd7zXZ\x00": "xzcat",
+	} {
+		_, err := readAll(t, strings.NewReader(head), Options{})
+		if err == nil || !strings.Contains(err.Error(), "`"+want+" test.log | stormwatch") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stormwatch/capture"
 )
 
 // TestCorpus reads the captures of a folder that holds truth made with tshark
@@ -60,6 +63,53 @@ func TestCorpus(t *testing.T) {
 			if n*100 < want[i]*93 { // the rest is in tunnels and HTTP/0.9, which are not read
 				t.Errorf("%s: %d of %d found, want 93 %%", o.Name(), n, want[i])
 			}
+		}
+	}
+}
+
+// TestAccessLog compares captures with what the server itself logged: port,
+// ordinal on the connection, method, target, status and hint.
+func TestAccessLog(t *testing.T) {
+	dir := os.Getenv("STORMWATCH_CORPUS")
+	if dir == "" {
+		t.Skip("STORMWATCH_CORPUS names no folder")
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "pcap/storm/storm-h1*.access.tsv"))
+	if err == nil && len(logs) == 0 {
+		logs, err = filepath.Glob(filepath.Join(dir, "storm/storm-h1*.access.tsv"))
+	}
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no logs in %s (%v)", dir, err)
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := corpusFile(t, strings.TrimSuffix(log, ".access.tsv")+".pcap")
+		if !ok {
+			t.Fatalf("%s: no capture beside it", log)
+		}
+		got := map[string]bool{}
+		for _, x := range r.all {
+			if x.Hint.State != capture.Present {
+				x.raw = "-"
+			}
+			line := fmt.Sprint(x.Src.Port, " ", x.ConnSeq, " ", x.method, " ", x.target, " ", x.Status)
+			if got[line+" "+x.raw] = true; x.Hint.State == capture.NotObservable {
+				got[line+" cut off"] = true
+			}
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			f := strings.Split(line, "\t")
+			want := strings.Join([]string{f[5], f[3], f[8], f[10], f[11]}, " ")
+			if n++; !got[want+" "+f[12]] && !got[want+" cut off"] {
+				t.Errorf("%s: no exchange is %s %s", filepath.Base(log), want, f[12])
+			}
+		}
+		if n != len(r.all) {
+			t.Errorf("%s: %d lines, %d exchanges", filepath.Base(log), n, len(r.all))
 		}
 	}
 }

@@ -24,12 +24,12 @@ var (
 
 // made is a capture under construction.
 type made struct {
-	t   *testing.T
+	t   testing.TB
 	buf bytes.Buffer
 	w   *write.Writer
 }
 
-func newMade(t *testing.T) *made {
+func newMade(t testing.TB) *made {
 	m := &made{t: t}
 	w, err := write.New(&m.buf)
 	if err != nil {

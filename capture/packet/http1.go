@@ -318,7 +318,7 @@ func (s *stream) shut(d int, why ending) {
 func (s *stream) clear(p *parser) {
 	s.drop(p)
 	if m := p.msg; m != nil && p.request && !m.named {
-		s.t.out.free(m)
+		s.discard(m)
 	}
 	p.msg = nil
 }

@@ -15,8 +15,6 @@ type list struct {
 	last  *conn
 }
 
-func (l *list) init(which int) { l.which = which }
-
 func (l *list) front() *conn { return l.first }
 
 func (l *list) has(c *conn) bool {

@@ -48,6 +48,7 @@ func (s *stream) response(p *parser) *message {
 
 func (s *stream) message(p *parser) *message {
 	m := s.t.out.begin(p.first.t)
+	s.t.buffered += messageCost
 	m.x.Src, m.x.Dst = s.c.ends[s.client], s.c.ends[1-s.client]
 	if s.c.mid {
 		m.x.Flags |= capture.Midstream

@@ -13,6 +13,7 @@ const (
 	batchText      = 1 << 20
 	announceAfter  = 1e9 // a live request unanswered for so long is announced
 	healthEvery    = 1e9 // capture time between two copies of Health
+	maxWalk        = 256 // how far a start is sorted in; after a step of the clock it would be all the way
 	maxNames       = 1 << 16
 	maxNameBytes   = 8 << 20
 )
@@ -64,7 +65,7 @@ func (o *output) begin(start int64) *message {
 	}
 	m.x.Start, m.x.End, m.queued = start, start, true
 	after := o.last
-	for after != nil && after.x.Start > start {
+	for n := 0; n < maxWalk && after != nil && after.x.Start > start; n++ {
 		after = after.prev
 	}
 	m.prev = after

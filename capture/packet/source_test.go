@@ -318,6 +318,31 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestIdleWatermark checks that a live source's clock goes on in silence, less a
+// second for what the capturing program may hold back.
+func TestIdleWatermark(t *testing.T) {
+	m := newMade(t)
+	m.dial().Send(base, true, get("/waits"))
+	var r result
+	s := &Source{opt: Options{Live: true, Secrets: secrets}}
+	if err := s.begin(bytes.NewReader(m.bytes())); err != nil {
+		t.Fatal(err)
+	}
+	s.out = newOutput(s.opt, collect(&r))
+	s.table = newTable(s.out)
+	s.out.table, s.out.done = s.table, s.done
+	if err := s.packets(context.Background()); err != io.EOF {
+		t.Fatal(err)
+	}
+	if err := s.idle(3 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	r.expect(t, "GET /waits 0 pending")
+	if got := r.marks[len(r.marks)-1]; got != base+2000*ms {
+		t.Errorf("watermark %d ns after the last packet, want 2 s", got-base)
+	}
+}
+
 func TestDeterministic(t *testing.T) {
 	_, b := fleet(t, 20, 10)
 	one, two := readAll(t, b, Options{}), readAll(t, b, Options{})

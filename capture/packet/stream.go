@@ -50,7 +50,6 @@ type stream struct {
 	c      *conn
 	kind   kind
 	client int    // direction of the requests
-	opener int    // direction that opened the connection
 	lost   bool   // bytes are missing and messages may be
 	count  uint32 // requests so far
 	parser [2]parser
@@ -71,7 +70,7 @@ func (c *chunk) take(n int) {
 }
 
 func (s *stream) begin(t *table, c *conn) {
-	s.t, s.c, s.kind, s.client, s.opener, s.lost, s.count = t, c, undecided, unknownDir, unknownDir, false, 0
+	s.t, s.c, s.kind, s.client, s.lost, s.count = t, c, undecided, unknownDir, false, 0
 	s.open, s.held = s.open[:0], s.held[:0]
 	for d := range s.parser {
 		s.parser[d] = parser{}
@@ -214,7 +213,7 @@ func (s *stream) asked(m *message) {
 		if p := &s.parser[1-s.client]; p.msg == r {
 			p.msg = m
 		}
-		s.t.out.free(r)
+		s.discard(r)
 		if m.done {
 			s.emit(m)
 		}
@@ -250,8 +249,14 @@ func (s *stream) emit(m *message) {
 			s.parser[d].msg = nil
 		}
 	}
-	s.t.buffered -= len(m.target)
+	s.t.buffered -= messageCost + len(m.target)
 	s.t.out.emit(m)
+}
+
+// discard takes back a message that comes to nothing.
+func (s *stream) discard(m *message) {
+	s.t.buffered -= messageCost
+	s.t.out.free(m)
 }
 
 // expireHeld gives up waiting for the requests of responses.

@@ -7,7 +7,7 @@ import "stormwatch/capture"
 // capture), with slack for packets that several queues of a card reorder.
 const (
 	maxConns    = 1 << 17
-	maxBuffered = 64 << 20  // of all connections together
+	maxBuffered = 128 << 20 // of all connections together, unfinished messages included
 	maxQueue    = 1 << 20   // out of order in one direction
 	maxPieces   = 1024      // out of order in one direction
 	gapWait     = 100e6     // an acknowledged hole is given up after this
@@ -18,6 +18,7 @@ const (
 	maxJump     = 64 << 20  // sequence numbers further apart belong to another connection
 	straggle    = 1 << 20   // what may follow the end of a closed connection
 	pieceCost   = 128       // bookkeeping of a queued piece, in bytes
+	messageCost = 512       // of an unfinished message
 	maxFree     = 1 << 10   // pooled buffers kept
 	maxFreeSize = 128 << 10 // a larger buffer is not kept
 )
@@ -40,9 +41,7 @@ type table struct {
 
 func newTable(out *output) *table {
 	t := &table{conns: map[key]*conn{}, out: out}
-	t.open.init(byUse)
-	t.closed.init(byUse)
-	t.holed.init(byHole)
+	t.holed.which = byHole
 	return t
 }
 
@@ -176,12 +175,6 @@ func (t *table) create(k key, s *segment, swapped bool) *conn {
 	c.ends = [2]capture.Endpoint{s.src, s.dst}
 	c.mid = s.flags&flagSYN == 0
 	c.http.begin(t, c)
-	switch {
-	case s.flags&(flagSYN|flagACK) == flagSYN:
-		c.http.opener = 0
-	case s.flags&flagSYN != 0:
-		c.http.opener = 1
-	}
 	t.conns[k] = c
 	t.open.pushBack(c)
 	return c

@@ -231,9 +231,70 @@ func TestOtherTraffic(t *testing.T) {
 	}
 }
 
+// TestBounds opens more connections than are kept, each with a request that
+// nobody answers, and pipelines without end on one.
+func TestBounds(t *testing.T) {
+	var r result
+	out := newOutput(Options{Secrets: secrets}, collect(&r))
+	tab := newTable(out)
+	out.table, out.done = tab, func() float64 { return 0 }
+	const n = maxConns + 5000
+	req := get("/")
+	send := func(i int, seq uint32, at int64) {
+		seg := segment{seq: seq, flags: flagACK, payload: req, wire: len(req)}
+		be.PutUint32(seg.src.IP[12:], uint32(i))
+		tab.advance(at)
+		tab.packet(&seg, stamp{at, uint64(i)})
+		if len(tab.conns) > maxConns || tab.buffered > maxBuffered {
+			t.Fatalf("%d connections, %d bytes", len(tab.conns), tab.buffered)
+		}
+	}
+	for i := range n {
+		send(i, 1, int64(base+i))
+	}
+	if len(r.all) < 4500 || out.health.SkippedTotal() < 5000 {
+		t.Errorf("%d exchanges and %d evictions", len(r.all), out.health.SkippedTotal())
+	}
+	for i := range 10_000 {
+		send(n, uint32(1+i*len(req)), int64(base+n+i))
+	}
+	tab.finish(endInput)
+	out.flush(true)
+	if len(r.all) != n+10_000 {
+		t.Errorf("%d exchanges of %d", len(r.all), n+10_000)
+	}
+}
+
+// TestIdleHole checks that a hole nobody acknowledges is given up by the clock
+// of other traffic, and holds the watermark back until then.
+func TestIdleHole(t *testing.T) {
+	m := newMade(t)
+	c := m.dial()
+	c.Send(base, true, get("/a")[:10])
+	c.Send(base, true, get("/a")[10:])
+	c.Send(base+ms, true, get("/b"))
+	o := m.w.Dial(base, netip.AddrPortFrom(client.Addr(), 2), server)
+	for i := range int64(40) {
+		o.Send(base+100*i*ms, true, get(fmt.Sprint("/o", i)))
+		o.Send(base+100*i*ms+1, false, reply(200, ""))
+	}
+	b := m.bytes()
+	_, recs := records(b)
+	for i, rec := range recs {
+		if bytes.HasSuffix(rec, get("/a")[10:]) {
+			b = without(b, i)
+			break
+		}
+	}
+	r := readAll(t, b, Options{})
+	if len(r.all) != 42 || r.health.GapBytes != uint64(len(get("/a"))-10) || r.health.Late != 0 {
+		t.Errorf("%d exchanges, health %+v", len(r.all), r.health)
+	}
+}
+
 // fleet makes conns connections of n exchanges each. The hint of every answer
 // repeats the number in its request's path, so that wrong pairs show.
-func fleet(t *testing.T, conns, n int) (total int, b []byte) {
+func fleet(t testing.TB, conns, n int) (total int, b []byte) {
 	m := newMade(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range conns {

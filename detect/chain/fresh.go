@@ -17,7 +17,7 @@ func (m *Matcher) freshRate(r *Request, w *who) float64 {
 	if w.known {
 		rate = m.keyRate(&m.keys[w.own], r.Start)
 	}
-	if w.other >= 0 {
+	if w.otherKnown {
 		rate = min(rate, m.keyRate(&m.keys[w.other], r.Start))
 	}
 	if math.IsInf(rate, 1) {
@@ -33,7 +33,7 @@ func (m *Matcher) keyRate(k *key, now int64) float64 {
 	all := float64(now-k.first) / 1e9
 	idle := math.Max(leastIdle*all, all-float64(k.busy)/1e9)
 	repeat := (float64(k.repeats) + templateFor*t.rate) / (idle + templateFor)
-	_, _, density, below := t.waits.at(placeOf(float64(now-k.lastFresh) / 1e9))
+	_, _, density, below := t.waits.at(placeOf(float64(now-k.lastFresh)/1e9 + m.dither))
 	renewal := t.again * density / math.Max(.05, 1-t.again*below)
 	return repeat + renewal
 }
@@ -49,11 +49,10 @@ func logWait(wait float64) uint16 {
 // and so a poller that keeps its pace is none. It counts as far as it has been
 // learned.
 func (m *Matcher) control(r *Request, w *who) float64 {
-	if !w.known {
+	if w.voice < 0 {
 		return 0
 	}
-	k := &m.keys[w.own]
-	t := &m.model.fresh.slots[k.tmpl]
+	t := &m.model.fresh.slots[m.keys[w.voice].tmpl]
 	n := float64(t.waits.n) / unit
 	_, _, density, _ := t.waits.at(placeOf(w.sinceFresh))
 	return t.again * density * n / (n + trustRepeat)

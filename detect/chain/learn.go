@@ -9,6 +9,8 @@ type lessons struct {
 	children  [classes][quitAttempts + 1]int64
 	failures  [classes][quitAttempts + 1]int64
 	credit    [classes][2][experts]int64
+	requests  int64
+	whole     int64 // of these, how many started on a whole second
 }
 
 type templateDelta struct{ keys, repeats, starts, busy int64 }
@@ -67,7 +69,7 @@ func (m *Matcher) learn(r *Request, w *who, d *decision) {
 	if w.onBeat {
 		weight = 1
 	}
-	if slot := m.keys[w.own].tmpl; w.known && slot != 0 && weight >= leastWeight {
+	if slot := m.keys[w.own].tmpl; w.voice >= 0 && slot != 0 && weight >= leastWeight {
 		m.lessons.notes = append(m.lessons.notes, note{of: noteFresh, slot: slot, bin: uint16(placeOf(w.sinceFresh).bin), weight: uint16(weight * unit)})
 	}
 }
@@ -135,12 +137,18 @@ func (md *model) take(l *lessons) {
 			}
 		}
 	}
+	md.requests += l.requests
+	md.whole += l.whole
 	*l = lessons{notes: l.notes[:0], shapes: l.shapes[:0], templates: l.templates}
 	clear(l.templates)
 }
 
+// enoughToTell is how many requests show whether the clock has whole seconds only.
+const enoughToTell = 20
+
 // refresh makes all frozen parameters anew, dt seconds after the last time.
 func (md *model) refresh(dt float64) {
+	md.wholeSeconds = md.requests >= enoughToTell && md.whole == md.requests
 	md.waits.refresh()
 	md.beyond.refresh()
 	for i := range md.ratios {

@@ -16,6 +16,7 @@ type Matcher struct {
 	stats    Stats
 
 	candidates []candidate // of the request at hand
+	dither     float64     // seconds added to its waits
 }
 
 // candidate is an open failure that the request at hand may retry.
@@ -44,6 +45,7 @@ func credHash(op, cred uint64) uint64 { return mix(op+saltCred, cred) }
 // Request links a request, at its start, to the failure it repeats. Requests and
 // outcomes of a shard come in event-time order.
 func (m *Matcher) Request(r *Request) Link {
+	m.dither = m.blur(r)
 	w := m.who(r)
 	m.collect(r, &w)
 	var d decision
@@ -59,39 +61,86 @@ func (m *Matcher) Request(r *Request) Link {
 	return link
 }
 
+// blur returns what to add to the waits before a request. On a clock of whole
+// seconds all waits lie on a comb whose teeth look like sharp timers, of retries
+// and of fresh requests alike; spread over the second, from the request's number,
+// they do not.
+func (m *Matcher) blur(r *Request) float64 {
+	m.lessons.requests++
+	if r.Start%second == 0 {
+		m.lessons.whole++
+	}
+	if !m.model.wholeSeconds {
+		return 0
+	}
+	return float64(mix(r.Seq, saltAddr)>>11)/(1<<53) - .5
+}
+
 // who is what is known of the identities behind a request.
 type who struct {
 	own, other int32   // keys: by credential if there is one, else by address; by address, or -1
+	voice      int32   // of these, the one with less traffic: it speaks for the client; -1 if just made
 	known      bool    // own was there before
+	otherKnown bool    // other was there before
 	onBeat     bool    // a poller's request
 	clean      bool    // no retry was due
-	sinceFresh float64 // seconds since own's latest fresh start
+	sinceFresh float64 // seconds since voice's latest fresh start
 }
 
 // who finds or makes the keys of a request: two look-ups at most.
 func (m *Matcher) who(r *Request) (w who) {
-	w.other = -1
+	w.other, w.voice = -1, -1
 	a := addrHash(r.Op, r.Addr)
 	own := a
 	if r.Cred != 0 {
 		own = credHash(r.Op, r.Cred)
-		w.other = m.byHash.get(a)
 	}
-	w.own = m.byHash.get(own)
-	w.known = w.own >= 0
-	if !w.known {
-		w.own = m.newKey(own, r.Start)
+	w.own, w.known = m.key(own, r)
+	if r.Cred != 0 {
+		m.otherKey(a, r, &w)
 	}
-	m.shape(w.own, r.Template)
 	if w.known {
-		k := &m.keys[w.own]
-		w.sinceFresh = float64(r.Start-k.lastFresh) / 1e9
-		w.onBeat = k.beat(r.Start)
+		w.voice = w.own
+		w.onBeat = m.keys[w.own].beat(r.Start)
 	}
-	if w.other >= 0 {
+	if w.otherKnown {
 		w.onBeat = m.keys[w.other].beat(r.Start) || w.onBeat
+		if w.known && m.keys[w.other].lastFresh < m.keys[w.own].lastFresh {
+			w.voice = w.other
+		}
+	}
+	if w.other >= 0 && !w.otherKnown {
+		w.voice = -1
+	}
+	if w.voice >= 0 {
+		w.sinceFresh = float64(r.Start-m.keys[w.voice].lastFresh)/1e9 + m.dither
 	}
 	return w
+}
+
+// key finds or makes a key.
+func (m *Matcher) key(hash uint64, r *Request) (i int32, known bool) {
+	i = m.byHash.get(hash)
+	if known = i >= 0; !known {
+		i = m.newKey(hash, r.Start)
+		m.keys[i].home = uint32(r.Addr)
+	}
+	m.shape(i, r.Template)
+	return i, known
+}
+
+// otherKey finds the key by address of a request that has a credential. It is
+// made only where several addresses use the credential: machines that share it
+// are told apart by it.
+func (m *Matcher) otherKey(hash uint64, r *Request, w *who) {
+	k := &m.keys[w.own]
+	k.shared = k.shared || k.home != uint32(r.Addr)
+	if k.shared {
+		w.other, w.otherKnown = m.key(hash, r)
+		return
+	}
+	w.other = m.byHash.get(hash)
+	w.otherKnown = w.other >= 0
 }
 
 // beat takes the wait before a request and tells whether it keeps to a cadence.
@@ -158,11 +207,18 @@ func (m *Matcher) collect(r *Request, w *who) {
 const overlap = int64(5e5)
 
 func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
+	own := w.own
+	if r.Cred == 0 {
+		own = -2 // nothing was found by credential
+	}
 	for i := m.keys[list].open; i >= 0; {
 		o := &m.failures.all[i]
 		sameAddr, sameCred := o.addr == r.Addr, o.cred == r.Cred
 		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)
-		if fits && (byCred || r.Cred == 0 || !sameCred) {
+		// A machine that was there before does not retry what another one with the
+		// same credential failed at.
+		fits = fits && (sameAddr || !byCred || !w.otherKnown)
+		if fits && (byCred || o.byCred != own) {
 			m.candidates = append(m.candidates, candidate{open: i, list: list, cross: !sameAddr || !sameCred})
 			w.clean = w.clean && !o.waits(r.Start)
 		}
@@ -213,7 +269,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 		if d.pick < 0 {
 			k.lastFresh = r.Start
 		}
-		if w.clean && (i != w.own || w.known) {
+		if w.clean && (i == w.own && w.known || i == w.other && w.otherKnown) {
 			k.repeats++
 		}
 		k.last, k.state = r.Start, inFlight

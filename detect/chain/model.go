@@ -11,6 +11,9 @@ type model struct {
 	quits  quits
 	blend  blend
 	fresh  templates
+
+	requests, whole int64 // seen so far, and on whole seconds
+	wholeSeconds    bool  // the clock has no finer resolution
 }
 
 func newModel() *model {

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -131,15 +132,7 @@ func (t *traffic) logical(p *plan, a ask, at float64, poll bool) {
 }
 
 func (t *traffic) sort() {
-	slices.SortStableFunc(t.asks, func(a, b ask) int {
-		switch {
-		case a.start < b.start:
-			return -1
-		case a.start > b.start:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(t.asks, func(a, b ask) int { return cmp.Compare(a.start, b.start) })
 }
 
 // Retry policies.
@@ -207,19 +200,16 @@ func play(o Options, asks []ask) *player {
 	for i := range asks {
 		p.order = append(p.order, mark{nanos(asks[i].start), i, false}, mark{nanos(asks[i].end), i, true})
 	}
-	slices.SortStableFunc(p.order, func(a, b mark) int {
-		switch {
-		case a.at != b.at:
-			return int(min(1, max(-1, a.at-b.at)))
-		case a.ask == b.ask:
-			return 0
-		case a.outcome != b.outcome:
-			if a.outcome {
-				return -1
-			}
-			return 1
+	// At one moment an answer that took time comes first; then each request, with
+	// its answer if that takes no time.
+	rank := func(m mark) int {
+		if a := &asks[m.ask]; m.outcome && a.end > a.start {
+			return -1
 		}
-		return a.ask - b.ask
+		return m.ask
+	}
+	slices.SortStableFunc(p.order, func(a, b mark) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(rank(a), rank(b)))
 	})
 	return p
 }

@@ -131,7 +131,7 @@ func (m *Matcher) hazard(r *Request, j int) float64 {
 	o := &m.failures.all[c.open]
 	own := m.own(o)
 	q := own.share(m.model.quits.of(o.class, o.attempt))
-	wait := math.Max(float64(r.Start-o.end)/1e9, 1e-4)
+	wait := math.Max(float64(r.Start-o.end)/1e9+m.dither, 1e-4)
 	c.wait = placeOf(wait)
 
 	var density, below [experts]float64

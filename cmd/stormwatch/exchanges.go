@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"stormwatch/detect"
+	"stormwatch/report"
+)
+
+func newExchanges(st *streams, f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "exchanges SOURCE...",
+		Short: "write each exchange with its chain as a line of JSON",
+		Args:  sources,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			o, err := f.options()
+			if err != nil {
+				return err
+			}
+			ins, err := openAll(cmd.Context(), st, args, false)
+			if err != nil {
+				return err
+			}
+			defer closeAll(ins)
+			rec := detect.NewRecording(o)
+			defer func() { _ = rec.Close() }() // temporary files: nothing is lost
+			if err := record(cmd.Context(), ins, rec); err != nil {
+				return err
+			}
+			p, err := detect.NewReplay(rec)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(st.out)
+			defer func() { err = errors.Join(err, out.Flush()) }()
+			p.OnRow(report.Exchanges(out))
+			return p.RunAll(cmd.Context())
+		},
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stormwatch/detect"
+	"stormwatch/rules"
+)
+
+// flags are those that several verbs share.
+type flags struct {
+	clientBy, capacity, color, theme string
+	rules                            []string
+	shards, fps                      int
+	ascii, plain                     bool
+}
+
+func (f *flags) input(c *cobra.Command) {
+	p := c.PersistentFlags()
+	p.StringVar(&f.clientBy, "client-by", "addr", "what a client is: addr or key (its credential)")
+	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
+	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
+	p.IntVar(&f.shards, "shards", min(runtime.GOMAXPROCS(0), 8), "parts of the state worked on at once; the result is the same")
+	_ = p.MarkHidden("shards") // fails only for a flag that does not exist
+}
+
+func (f *flags) screen(c *cobra.Command) {
+	p := c.PersistentFlags()
+	p.StringVar(&f.color, "color", "auto", "auto, always or never")
+	p.StringVar(&f.theme, "theme", "", "dark, light or mono")
+	p.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
+	p.BoolVar(&f.plain, "plain", false, "lines instead of a screen")
+	p.IntVar(&f.fps, "fps", 0, "frames per second, 1 to 30")
+}
+
+func (f *flags) options() (detect.Options, error) {
+	o := detect.Options{ClientBy: f.clientBy, Shards: f.shards}
+	if f.clientBy != "addr" && f.clientBy != "key" {
+		return o, usage{fmt.Errorf("--client-by %s: addr or key", f.clientBy)}
+	}
+	if f.capacity != "" {
+		n, err := strconv.ParseFloat(strings.TrimSuffix(f.capacity, "/s"), 64)
+		if err != nil || n <= 0 || n > 1e9 {
+			return o, usage{fmt.Errorf("--capacity %s: a number per second above 0, such as 40/s", f.capacity)}
+		}
+		o.Capacity = n
+	}
+	set, err := rules.Load(f.rules...)
+	if err != nil {
+		return o, err
+	}
+	o.Rules = set
+	return o, nil
+}

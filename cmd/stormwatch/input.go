@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stormwatch/capture"
+	"stormwatch/capture/accesslog"
+	"stormwatch/capture/packet"
+	"stormwatch/capture/prometheus"
+	"stormwatch/detect"
+)
+
+// input is an opened source.
+type input struct {
+	capture.Source
+	close func() error
+}
+
+// openAll opens every source named, or none.
+func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins []input, err error) {
+	defer func() {
+		if err != nil {
+			closeAll(ins)
+		}
+	}()
+	secrets := capture.NewSecrets() // one for all: a credential is the same in every source
+	for _, arg := range args {
+		in, err := open(ctx, st, arg, follow, secrets)
+		if err != nil {
+			return ins, err
+		}
+		ins = append(ins, in)
+	}
+	return ins, nil
+}
+
+func closeAll(ins []input) {
+	for _, in := range ins {
+		if in.close != nil {
+			_ = in.close() // opened for reading: nothing is lost
+		}
+	}
+}
+
+// open finds out by content what a source is. With follow, a log or a stream is
+// read as it grows.
+func open(ctx context.Context, st *streams, arg string, follow bool, secrets capture.Secrets) (input, error) {
+	name, path := split(arg)
+	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
+		src, err := prometheus.OpenAPI(path, prometheus.APIOptions{})
+		return input{Source: src}, err
+	}
+	f, size, regular, err := reader(st, path)
+	if err != nil {
+		return input{}, err
+	}
+	if name == "" {
+		name = filepath.Base(path)
+		if path == "-" {
+			name = "stdin"
+		}
+	}
+	head := bufio.NewReaderSize(f, peekBytes)
+	first, err := peek(head, regular)
+	switch {
+	case err != nil:
+		return input{}, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	case len(first) == 0:
+		return input{}, errors.Join(fmt.Errorf("%s: the input is empty: is the capture or the log being written?", path), f.Close())
+	case packet.Detect(first):
+		live := follow && !regular
+		src, err := packet.Open(name, head, packet.Options{Live: live, Size: size, Secrets: secrets, Vantage: vantage(arg, "capture")})
+		return opened(src, f, err)
+	case prometheus.DetectRange(first):
+		src, err := prometheus.OpenRange(name, head)
+		return opened(src, f, err)
+	case accesslog.Detect(first), gzipped(first):
+		o := accesslog.Options{Live: follow, Size: size, Secrets: secrets, Vantage: vantage(arg, "log")}
+		if follow && regular {
+			if err := f.Close(); err != nil {
+				return input{}, err
+			}
+			if f, err = accesslog.Follow(ctx, path); err != nil {
+				return input{}, err
+			}
+			src, err := accesslog.Open(name, f, o)
+			return opened(src, f, err)
+		}
+		src, err := accesslog.Open(name, head, o)
+		return opened(src, f, err)
+	}
+	return input{}, errors.Join(fmt.Errorf("%s: neither a packet capture, nor an nginx access log (combined, best with $request_time $msec), nor a saved Prometheus query_range answer", path), f.Close())
+}
+
+const peekBytes = 64 << 10
+
+// peek returns the first bytes: of a file as many as fit, of a stream those that
+// have come, since more may be long in coming.
+func peek(r *bufio.Reader, regular bool) ([]byte, error) {
+	want := peekBytes
+	if !regular {
+		if _, err := r.Peek(1); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		want = r.Buffered()
+	}
+	b, err := r.Peek(want)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b, nil
+}
+
+func gzipped(head []byte) bool { return len(head) > 2 && head[0] == 0x1f && head[1] == 0x8b }
+
+func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {
+	if err != nil {
+		return input{}, errors.Join(err, c.Close())
+	}
+	return input{Source: src, close: c.Close}, nil
+}
+
+// split takes NAME=SOURCE apart.
+func split(arg string) (name, path string) {
+	if i := strings.IndexByte(arg, '='); i > 0 && !strings.ContainsAny(arg[:i], "/\\:.") {
+		return arg[:i], arg[i+1:]
+	}
+	return "", arg
+}
+
+// vantage is the name a source was given, or its kind: unnamed sources of one
+// kind are taken for one hop.
+func vantage(arg, kind string) string {
+	if name, _ := split(arg); name != "" {
+		return name
+	}
+	return kind
+}
+
+func reader(st *streams, path string) (f io.ReadCloser, size int64, regular bool, err error) {
+	if path == "-" {
+		return io.NopCloser(st.in), 0, false, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, false, fmt.Errorf("%w: name a file, -, or an address", err)
+	}
+	if info.IsDir() {
+		return nil, 0, false, fmt.Errorf("%s is a folder: name the files in it", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return file, 0, false, nil
+	}
+	return file, info.Size(), true, nil
+}
+
+// record reads recorded sources to their end, all at once. Failed sources are
+// told; what they gave until then is kept when any of it could be used.
+func record(ctx context.Context, ins []input, rec *detect.Recording) error {
+	errs := make(chan error, len(ins))
+	for _, in := range ins {
+		inlet := rec.Inlet(in.Info())
+		go func() { errs <- in.Run(ctx, inlet.Take) }()
+	}
+	var failed error
+	for range ins {
+		failed = errors.Join(failed, <-errs)
+	}
+	if failed != nil {
+		return failed
+	}
+	return rec.Seal()
+}

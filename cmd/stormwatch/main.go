@@ -1,0 +1,120 @@
+// Command stormwatch tells from traffic whether a retry storm is under way, who
+// sustains it, how sure that is, and what to do first.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"stormwatch/capture"
+)
+
+// Exit codes, as the README lists them.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitAlarm       = 3
+	exitCannotJudge = 4
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// exit is an error that only carries an exit code; what there is to say has been
+// said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// usage is an error in how the command was called.
+type usage struct{ err error }
+
+func (u usage) Error() string { return u.err.Error() }
+func (u usage) Unwrap() error { return u.err }
+
+// run is main with everything it touches given to it.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(&streams{stdin, stdout, stderr})
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var code exit
+	var wrong usage
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &wrong):
+		fmt.Fprintf(stderr, "stormwatch: %s\nRun 'stormwatch --help' for the verbs and flags.\n", capture.Clean(err.Error()))
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, "stormwatch: "+capture.Clean(err.Error()))
+	return exitError
+}
+
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func newRoot(st *streams) *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   "stormwatch SOURCE...",
+		Short: "tell a retry storm from an overload, and what to do first",
+		Long: `stormwatch reads packet captures, access logs and Prometheus, reconstructs each
+client's chain of attempts, and tells whether a retry storm is under way, who
+sustains it, how sure that is, and what to do first.
+
+A SOURCE is a file (what it is, is found by its content), - for standard input,
+a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
+		Example: `  stormwatch demo
+  tcpdump -U -w - 'tcp port 8080' | stormwatch -
+  stormwatch report incident.pcap
+  stormwatch watch /var/log/nginx/access.log`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true, SilenceUsage: true,
+		Version: version(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage{errors.New("no source: name a file, - or an address, or try 'stormwatch demo'")}
+			}
+			return watch(cmd.Context(), st, f, args)
+		},
+	}
+	root.SetOut(st.out)
+	root.SetErr(st.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
+	f.input(root)
+	f.screen(root)
+	root.AddCommand(newWatch(st, f), newReport(st, f), newExchanges(st, f), newRules(st, f), newDemo(st, f))
+	return root
+}
+
+// sources requires at least one argument.
+func sources(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage{errors.New("no source: name a file, - or an address")}
+	}
+	return nil
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

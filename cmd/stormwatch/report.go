@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stormwatch/detect"
+	"stormwatch/report"
+)
+
+// reporter writes a snapshot in one form.
+type reporter func(io.Writer, *detect.Snapshot, report.Options) error
+
+func reporterOf(format string) (reporter, error) {
+	switch format {
+	case "text":
+		return report.Text, nil
+	case "brief":
+		return report.Brief, nil
+	case "json":
+		return report.JSON, nil
+	}
+	return nil, usage{fmt.Errorf("--format %s: text, brief or json", format)}
+}
+
+func newReport(st *streams, f *flags) *cobra.Command {
+	var format, failOn string
+	var span time.Duration
+	o := report.Options{Version: version()}
+	c := &cobra.Command{
+		Use:   "report SOURCE...",
+		Short: "read to the end, report, and exit by the verdict",
+		Long: `report reads the sources to their end and judges them as a whole: the verdict
+is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error,
+2 usage, 4 cannot judge.`,
+		Args: sources,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write, err := reporterOf(format)
+			if err != nil {
+				return err
+			}
+			limit, err := threshold(failOn)
+			if err != nil {
+				return err
+			}
+			s, err := judge(cmd.Context(), st, f, args, span, o.Top)
+			if err != nil {
+				return err
+			}
+			if err := write(st.out, s, o); err != nil {
+				return fmt.Errorf("writing the report: %w", err)
+			}
+			return codeOf(s, limit)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "text, brief or json")
+	c.Flags().StringVar(&failOn, "fail-on", "storm", "storm, overload, watch or never")
+	c.Flags().DurationVar(&span, "for", time.Minute, "how long to watch live input")
+	c.Flags().IntVar(&o.Top, "top", 0, "clients listed")
+	c.Flags().BoolVar(&o.Snippets, "snippets", false, "text: configuration under each mitigation")
+	return c
+}
+
+// threshold is the state from which the exit code is 3.
+func threshold(failOn string) (detect.State, error) {
+	switch failOn {
+	case "storm":
+		return detect.Storm, nil
+	case "overload":
+		return detect.Overloaded, nil
+	case "watch":
+		return detect.Watch, nil
+	case "never":
+		return detect.Storm + 1, nil
+	}
+	return 0, usage{fmt.Errorf("--fail-on %s: storm, overload, watch or never", failOn)}
+}
+
+func codeOf(s *detect.Snapshot, limit detect.State) error {
+	switch {
+	case s.Verdict.State == detect.Unknown:
+		return exit(exitCannotJudge)
+	case s.Verdict.State >= limit:
+		return exit(exitAlarm)
+	}
+	return nil
+}
+
+// judge reads sources and judges them as a whole.
+func judge(ctx context.Context, st *streams, f *flags, args []string, span time.Duration, top int) (*detect.Snapshot, error) {
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	ins, err := openAll(ctx, st, args, false)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(ins)
+	view := detect.View{Whole: true, TopK: max(top, 100)}
+	for _, in := range ins {
+		if in.Info().Live {
+			return judgeLive(ctx, ins, o, span, view)
+		}
+	}
+	rec := detect.NewRecording(o)
+	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
+	if err := record(ctx, ins, rec); err != nil {
+		return nil, err
+	}
+	p, err := detect.NewReplay(rec)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.RunAll(ctx); err != nil {
+		return nil, err
+	}
+	return p.Snapshot(view), nil
+}
+
+func judgeLive(ctx context.Context, ins []input, o detect.Options, span time.Duration, view detect.View) (*detect.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, span)
+	defer cancel()
+	l := newLivePlayer(o, ins)
+	if err := l.run(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	l.live.Finish()
+	return l.live.Snapshot(view), nil
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"stormwatch/detect"
+	"stormwatch/report"
+	"stormwatch/ui"
+)
+
+func newWatch(st *streams, f *flags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "watch SOURCE...",
+		Short: "the console: live for logs, streams and Prometheus, replay for captures",
+		Args:  sources,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return watch(cmd.Context(), st, f, args)
+		},
+	}
+}
+
+// watch shows sources in the console, or, where there is no terminal to draw
+// on, reports recorded input and tells live input in lines.
+func watch(ctx context.Context, st *streams, f *flags, args []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	screen := !f.plain && terminal(st.out)
+	ins, err := openAll(ctx, st, args, screen || f.plain)
+	if err != nil {
+		return err
+	}
+	defer closeAll(ins)
+	for _, in := range ins {
+		if in.Info().Live {
+			return watchLive(ctx, st, f, o, ins, screen)
+		}
+	}
+	return watchRecording(ctx, st, f, o, ins, screen)
+}
+
+func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := newLivePlayer(o, ins)
+	done := make(chan error, 1)
+	go func() { done <- p.run(ctx) }()
+	if !screen {
+		return plain(ctx, st.out, p, done)
+	}
+	err := ui.Run(ctx, p, f.console(st, ""))
+	cancel()
+	return errors.Join(err, ignoreCancel(<-done))
+}
+
+func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool) error {
+	rec := detect.NewRecording(o)
+	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
+	if !screen {
+		if err := record(ctx, ins, rec); err != nil {
+			return err
+		}
+		p, err := detect.NewReplay(rec)
+		if err != nil {
+			return err
+		}
+		if err := p.RunAll(ctx); err != nil {
+			return err
+		}
+		return report.Text(st.out, p.Snapshot(detect.View{Whole: true}), report.Options{Version: version()})
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := newReplayPlayer(rec)
+	done := make(chan error, 1)
+	go func() {
+		err := record(ctx, ins, rec)
+		if err == nil {
+			err = p.run(ctx)
+		}
+		if err != nil {
+			cancel() // the console has nothing more to show
+		}
+		done <- err
+	}()
+	err := ui.Run(ctx, p, f.console(st, ""))
+	cancel()
+	if err = ignoreCancel(err); err != nil {
+		return err
+	}
+	return ignoreCancel(<-done)
+}
+
+// ignoreCancel drops the error of having been stopped, which is no failure.
+func ignoreCancel(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func (f *flags) console(st *streams, title string) ui.Options {
+	return ui.Options{Output: st.out, FPS: f.fps, Theme: f.theme, Color: f.color, ASCII: f.ascii, Title: title, Version: version()}
+}
+
+func terminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// plainEvery is how often lines are told though nothing changed.
+const plainEvery = 10 * time.Second
+
+// plain tells a line at each change of state, and every ten seconds.
+func plain(ctx context.Context, w io.Writer, p *livePlayer, done <-chan error) error {
+	state, told := detect.State(255), time.Time{}
+	look := time.NewTicker(publishEvery)
+	defer look.Stop()
+	for {
+		var ended bool
+		var err error
+		select {
+		case err = <-done:
+			p.live.Finish()
+			p.publish()
+			ended = true
+		case <-look.C:
+		}
+		s := p.Snapshot()
+		if now := time.Now(); s.Verdict.State != state || now.Sub(told) >= plainEvery || ended {
+			state, told = s.Verdict.State, now
+			if _, werr := fmt.Fprintln(w, ui.PlainLine(s)); werr != nil {
+				return fmt.Errorf("writing a line: %w", werr)
+			}
+		}
+		if ended {
+			return ignoreCancel(err)
+		}
+		if ctx.Err() != nil {
+			return ignoreCancel(<-done)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"stormwatch/detect"
+)
+
+func TestFilter(t *testing.T) {
+	c := &detect.Client{
+		Label: "10.1.2.3", Name: "acme", Agent: "go-resty/2.7.0", Route: "POST /v1/charge", Attempts: 40, OK: 10, Refused: 30,
+		Amplification: detect.Some(2.5), EarlyShare: detect.Some(.6), GapMedianS: detect.Some(.5), Signatures: []string{"lockstep"}, Score: .9,
+	}
+	for text, want := range map[string]bool{
+		"":                              true,
+		"client:10.1.":                  true,
+		"client:10.2.":                  false,
+		"client:acme":                   true,
+		"agent:RESTY":                   true,
+		"!agent:resty":                  false,
+		"sign:lockstep":                 true,
+		"sign:hint":                     false,
+		"route:/v1":                     true,
+		"refused:>5":                    true,
+		"refused:>30":                   false,
+		"refused:>=30":                  true,
+		"refused:30":                    true,
+		"refused:=29":                   false,
+		"amp:>2":                        true,
+		"amp:<2x":                       false,
+		"early:>50%":                    true,
+		"early:>60":                     false,
+		"gap:<1s":                       true,
+		"gap:>=500ms":                   true,
+		"score:>0.8":                    true,
+		"avoidable:<5":                  false, // not known
+		"!avoidable:<5":                 true,
+		"charge":                        true,
+		"Lock":                          true,
+		"okhttp":                        false,
+		"!okhttp":                       true,
+		"agent:resty refused:>5":        true,
+		"agent:resty refused:>50":       false,
+		`route:"post /v1"`:              true,
+		"client:10.1. !sign:lockstep":   false,
+		"  amp:>2   early:>50%  charge": true,
+		"fe80::1":                       false,
+	} {
+		f, err := parseFilter(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if f.match(c) != want {
+			t.Errorf("%q: match is %v", text, !want)
+		}
+	}
+}
+
+func TestFilterErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"refused:>x":     `refused: "x" is no number`,
+		"refused:":       "refused: needs a value",
+		"refused:>":      `refused: "" is no number`,
+		"amp:>nan":       `amp: "nan" is no number`,
+		"colour:red":     `no field "colour"`,
+		`agent:"resty`:   "a quote is not closed",
+		"!":              "a term is missing after !",
+		"agent:":         "agent: needs a value",
+		"early:>50%%":    "is no number",
+		"refused:>1e999": "is no number",
+	} {
+		if _, err := parseFilter(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	for _, s := range []string{"agent:resty refused:>5", `!"a b" gap:<1ms`, "::1", "!:>", "early:>50%"} {
+		f.Add(s)
+	}
+	c := stormClient(0)
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := parseFilter(s)
+		if err != nil {
+			return
+		}
+		p.match(&c)
+		// Inverting every term of a one-term filter inverts the answer.
+		if len(p.terms) == 1 && !p.terms[0].invert {
+			inverted, err := parseFilter("!" + p.text)
+			if err != nil || len(inverted.terms) != 1 || inverted.match(&c) == p.match(&c) {
+				t.Errorf("%q: inverting does not invert (%v)", s, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// picture draws an arrangement, shrunk by dx and dy, with a letter for each panel.
+func picture(w, h int, s screen, dx, dy int) string {
+	rows := make([][]byte, (h+dy-1)/dy)
+	for y := range rows {
+		rows[y] = []byte(strings.Repeat(" ", (w+dx-1)/dx))
+	}
+	letters := map[panel]byte{
+		panelLine: 'l', panelBanner: 'B', panelTimeline: 't', panelSignatures: 's', panelClients: 'c', panelChain: 'w', panelFix: 'f',
+		panelTransport: 'T', panelHints: 'H',
+	}
+	for _, p := range arrange(w, h, s) {
+		for y := p.y; y < p.y+p.h; y++ {
+			for x := p.x; x < p.x+p.w; x++ {
+				if x%dx == 0 && y%dy == 0 {
+					rows[y/dy][x/dx] = letters[p.panel]
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(strings.TrimRight(string(r), " ") + "\n")
+	}
+	return b.String()
+}
+
+func TestArrange(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		w, h, dx, dy int
+		screen       screen
+		want         string
+	}{
+		{"80x24", 80, 24, 8, 1, screenOverview, `
+BBBBBBBBBB
+BBBBBBBBBB
+BBBBBBBBBB
+BBBBBBBBBB
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+TTTTTTTTTT
+HHHHHHHHHH
+`},
+		{"60x16", 60, 16, 6, 1, screenOverview, `
+BBBBBBBBBB
+BBBBBBBBBB
+BBBBBBBBBB
+BBBBBBBBBB
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+tttttttttt
+cccccccccc
+cccccccccc
+cccccccccc
+cccccccccc
+TTTTTTTTTT
+HHHHHHHHHH
+`},
+		{"120x40", 120, 40, 8, 1, screenOverview, `
+BBBBBBBBBBBBBBB
+BBBBBBBBBBBBBBB
+BBBBBBBBBBBBBBB
+BBBBBBBBBBBBBBB
+BBBBBBBBBBBBBBB
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ttttttttt sssss
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+ccccccccccccccc
+TTTTTTTTTTTTTTT
+HHHHHHHHHHHHHHH
+`},
+		{"200x60", 200, 60, 10, 3, screenOverview, `
+BBBBBBBBBBBBBBBBBBBB
+BBBBBBBBBBBBBBBBBBBB
+tttttttttttttsssssss
+tttttttttttttsssssss
+tttttttttttttsssssss
+tttttttttttttsssssss
+tttttttttttttsssssss
+tttttttttttttsssssss
+cccccccccccccsssssss
+cccccccccccccsssssss
+cccccccccccccsssssss
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+cccccccccccccfffffff
+`},
+		{"clients", 80, 24, 8, 4, screenClients, "\nBBBBBBBBBB\ncccccccccc\ncccccccccc\ncccccccccc\ncccccccccc\ncccccccccc\n"},
+		{"chains", 80, 24, 8, 4, screenChains, "\nBBBBBBBBBB\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\n"},
+		{"fix", 80, 24, 8, 4, screenFix, "\nBBBBBBBBBB\nffffffffff\nffffffffff\nffffffffff\nffffffffff\nffffffffff\n"},
+		{"too narrow", 59, 40, 8, 8, screenOverview, "\nllllllll\n\n\n\n\n"},
+		{"too low", 80, 15, 8, 5, screenFix, "\nllllllllll\n\n\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(c.w, c.h, c.screen, c.dx, c.dy)); d != "" {
+				t.Errorf("-want +got:\n%s", d)
+			}
+		})
+	}
+}
+
+// Panels never overlap, never leave the terminal, and leave at most the column
+// between two of them empty.
+func TestArrangeFillsAnySize(t *testing.T) {
+	for h := 1; h <= 90; h++ {
+		for w := 1; w <= 260; w += 7 {
+			for _, s := range []screen{screenOverview, screenClients, screenChains, screenFix} {
+				taken := make([]int, w*h)
+				area := 0
+				for _, p := range arrange(w, h, s) {
+					if p.x < 0 || p.y < 0 || p.x+p.w > w || p.y+p.h > h {
+						t.Fatalf("%dx%d: panel %d at %+v is outside", w, h, p.panel, p.rect)
+					}
+					area += p.w * p.h
+					for y := p.y; y < p.y+p.h; y++ {
+						for x := p.x; x < p.x+p.w; x++ {
+							if taken[y*w+x]++; taken[y*w+x] > 1 {
+								t.Fatalf("%dx%d: two panels at %d,%d", w, h, x, y)
+							}
+						}
+					}
+				}
+				if w >= leastW && h >= leastH && area < w*h-h {
+					t.Fatalf("%dx%d: %d of %d cells belong to no panel", w, h, w*h-area, w*h)
+				}
+			}
+		}
+	}
+}
