@@ -52,11 +52,8 @@ func ParseRetryAfterMillis(value []byte) Hint {
 		}
 		value = value[:dot]
 	}
-	if n, ok := digits(value); ok {
-		h.Kind, h.Wait = RetryAfterMillis, min(n, MaxHint*1000)*int64(time.Millisecond)
-		if n >= MaxHint {
-			h.Wait = MaxHint * int64(time.Second)
-		}
+	if n, ok := digitsUpTo(value, MaxHint*1000); ok {
+		h.Kind, h.Wait = RetryAfterMillis, n*int64(time.Millisecond)
 	}
 	return h
 }
@@ -93,7 +90,9 @@ func attempt(c Counter, value []byte, add int64) (Attempt, bool) {
 }
 
 // digits reads 1*DIGIT, clamped to MaxHint.
-func digits(b []byte) (int64, bool) {
+func digits(b []byte) (int64, bool) { return digitsUpTo(b, MaxHint) }
+
+func digitsUpTo(b []byte, most int64) (int64, bool) {
 	if len(b) == 0 {
 		return 0, false
 	}
@@ -102,7 +101,7 @@ func digits(b []byte) (int64, bool) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		n = min(n*10+int64(c-'0'), MaxHint)
+		n = min(n*10+int64(c-'0'), most)
 	}
 	return n, true
 }

@@ -133,7 +133,7 @@ func (e *engine) clientShard(shard int) {
 		}
 		e.countRequest(d, c, f)
 		switch {
-		case f.noChain || f.rec.Flags&capture.Orphan != 0:
+		case f.noChain || f.rec.Flags&capture.Orphan != 0 || f.link.Attempt > 1 && f.link.Parent == 0:
 		case f.link.Attempt <= 1:
 			h.First(&c.herd, int(f.rec.agent), f.rec.Start)
 		default:
@@ -166,6 +166,9 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	c.retries++
 	d.sum.retries++
+	if f.link.Parent == 0 {
+		return // declared by the request itself; the attempt before it was not seen
+	}
 	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	c.ngaps++
 	covered := e.audit(d, c, f)

@@ -94,8 +94,8 @@ func (l *Live) board() {
 			return
 		}
 	}
-	if l.e.begun && w.rec.Start < l.e.now {
-		l.e.sources[w.rec.source].Health.Late++
+	if l.e.begun && w.rec.Start < l.e.now && w.rec.Flags&capture.Late == 0 {
+		l.inlets[w.rec.source].late++ // the source's own count does not have it
 	}
 	i := l.e.take(&w.rec, w.target)
 	if w.rec.Outcome == capture.Pending {
@@ -171,6 +171,9 @@ func (l *Live) Snapshot(v View) *Snapshot {
 	l.seq++
 	s.Seq, s.Live, s.Loaded = l.seq, true, 1
 	s.Sources = cloneSources(l.e.sources)
+	for i, in := range l.inlets {
+		s.Sources[i].Health.Late += in.late
+	}
 	return s
 }
 

@@ -48,9 +48,10 @@ type Inlet struct {
 	names   *capture.Interner
 	remap   []capture.Symbol
 	tallies []capture.Tally
-	mark    int64 // live: watermark
-	seen    bool  // live: delivered since the last Advance
-	heard   int64 // live: wall time of the Advance that noticed the last delivery
+	mark    int64  // live: watermark
+	seen    bool   // live: delivered since the last Advance
+	late    uint64 // live: exchanges that came after their second was judged
+	heard   int64  // live: wall time of the Advance that noticed the last delivery
 }
 
 // Take is the sink of the inlet's source.

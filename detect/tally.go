@@ -17,6 +17,7 @@ type tallyState struct {
 	last            capture.Tally
 	calm            int64 // steps in a row without
 	attempts, known int64
+	refusals        int64 // steps that tell refusals
 }
 
 const (
@@ -45,6 +46,9 @@ func (e *engine) tally(t *capture.Tally) {
 	}
 	if t.Retries.Known {
 		c.retries = t.Retries.N
+	}
+	if t.Refused.Known {
+		s.refusals++
 	}
 	c.refused, c.failed, c.good = t.Refused.N, t.Failed.N, t.OK.N
 	e.pop.total.add(&c)
@@ -90,6 +94,8 @@ func (e *engine) tallyVerdict(t *capture.Tally) {
 	before := s.now.State
 	s.now = Verdict{State: Clear, Confidence: .5, What: fmt.Sprintf("%.1f %% refused", 100*refused)}
 	switch {
+	case s.steps >= tallyFewest && s.refusals == 0:
+		s.now = Verdict{State: Unknown, What: "the metric does not tell refusals apart: its codes are classes, or missing"}
 	case s.steps < tallyFewest || s.known == 0:
 		s.now = Verdict{State: Unknown, What: fmt.Sprintf("%d intervals so far, %d needed to judge", s.steps, tallyFewest)}
 	case s.heavy >= tallySteps || before == Overloaded && s.calm < tallySteps:
