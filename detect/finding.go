@@ -130,8 +130,14 @@ func (j *judge) membership(e *engine, f *found) (member func(*client) bool, expo
 // mitigations collects what the findings call for, what can be done now first.
 func (j *judge) mitigations(all bool) []Mitigation {
 	var out []Mitigation
+	order := make([]*found, len(j.found))
 	for i := range j.found {
-		f := &j.found[i]
+		order[i] = &j.found[i]
+	}
+	slices.SortStableFunc(order, func(a, b *found) int {
+		return -cmp.Compare(severity(a.said.Severity), severity(b.said.Severity))
+	})
+	for _, f := range order {
 		if f.over != 0 && !all {
 			continue
 		}

@@ -23,6 +23,7 @@ type judge struct {
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
 	flagged   []int64            // clients that carry each client signature's flag
 	firstBad  []int64            // earliest evidence of each client signature
+	active    []uint32           // clients to be judged in this second; reused
 	loop      sustain.Reading
 	state     verdictState
 }
@@ -103,14 +104,21 @@ func (j *judge) population(e *engine, s *rules.Signature) {
 }
 
 // fresh tells whether the behaviour behind a signature is still going on: the
-// herd's statistics reach back two minutes, its last round may not.
+// statistics reach back a minute or two, the verdict must not.
 func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
-	if s.ID != "lockstep" {
-		return true
+	switch s.ID {
+	case "lockstep":
+		r := e.herd.Reading(group)
+		return e.now-r.LastRound <= missedRounds*max(r.MedianGap, tick)
+	case "hint-missing":
+		w, _ := e.pop.last(e.now, int(grace/tick))
+		return w.bare > 0
 	}
-	r := e.herd.Reading(group)
-	return e.now-r.LastRound <= grace+3*r.MedianGap
+	return true
 }
+
+// missedRounds is how many waits without a return mean that the herd is gone.
+const missedRounds = 3
 
 // agents judges a signature of each agent group.
 func (j *judge) agents(e *engine, s *rules.Signature) {
@@ -125,19 +133,33 @@ func (j *judge) agents(e *engine, s *rules.Signature) {
 	}
 }
 
-// clients judges the client signatures of those who did something this second.
+// clients judges the client signatures of those who did something this second,
+// by number: of several who show one equally well, the finding quotes the first,
+// which must not depend on how they are divided into shards. All are looked at
+// before any finding is made, so that its onset is the earliest of them.
 func (j *judge) clients(e *engine) {
+	j.active = j.active[:0]
 	for d := range e.deltas {
 		for _, id := range e.deltas[d].dirty {
 			c := &e.clients[id]
 			c.dirty = false
-			if c.hinted == 0 {
-				continue
+			if c.hinted > 0 {
+				j.active = append(j.active, id)
 			}
+		}
+	}
+	slices.Sort(j.active)
+	for _, quote := range []bool{false, true} {
+		for _, id := range j.active {
+			c := &e.clients[id]
 			j.context(e)
 			j.clientFeatures(c)
 			for k, s := range j.clientSig {
-				j.client(e, c, k, s)
+				if quote {
+					j.quote(e, c, k, s)
+				} else {
+					j.client(c, k, s)
+				}
 			}
 		}
 	}
@@ -148,7 +170,8 @@ func (j *judge) clients(e *engine) {
 	}
 }
 
-func (j *judge) client(e *engine, c *client, k int, s *rules.Signature) {
+// client sets or clears the flag of one client signature.
+func (j *judge) client(c *client, k int, s *rules.Signature) {
 	bit := flags(1) << k
 	ok, _ := s.Enough(&j.values)
 	raised := ok && s.Raised(&j.values)
@@ -163,7 +186,11 @@ func (j *judge) client(e *engine, c *client, k int, s *rules.Signature) {
 		c.flags &^= bit
 		j.flagged[k]--
 	}
-	if raised && c.lastEarly >= e.now-tick {
+}
+
+// quote has a client signature hold if the client has just shown it.
+func (j *judge) quote(e *engine, c *client, k int, s *rules.Signature) {
+	if c.flags&(flags(1)<<k) != 0 && c.lastEarly >= e.now-tick {
 		j.hold(e, s, 0)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"stormwatch/detect/herd"
 )
@@ -12,6 +11,7 @@ import (
 const (
 	defaultTop  = 500
 	defaultBins = 240
+	rateSpan    = 10.0     // seconds at least over which a client's rate is taken: fewer make one request a flood
 	herdClock   = herd.Bin // a coarser clock cannot show coincidence
 )
 
@@ -180,8 +180,8 @@ func (e *engine) clientRow(id int, c *client) Client {
 	if c.hinted > 0 {
 		row.EarlyShare = Some(float64(c.early) / float64(c.hinted))
 	}
-	span := max(1, time.Duration(c.lastSeen-c.firstSeen).Seconds())
-	row.AvoidablePerS = Some(float64(c.avoidable) / span)
+	from := max(c.firstSeen, e.judge.state.since)
+	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
 	e.signatures(c, &row)
 	return row
 }

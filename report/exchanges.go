@@ -31,9 +31,9 @@ type jsonExchange struct {
 
 type jsonHint struct {
 	State string `json:"state"`
-	Kind  string `json:"kind"`
+	Kind  maybe  `json:"kind"`
 	Wait  number `json:"wait_s"`
-	Raw   text   `json:"raw"`
+	Raw   maybe  `json:"raw"`
 }
 
 // Exchanges returns a function that writes one row of the normal form as a line
@@ -49,7 +49,7 @@ func Exchanges(w io.Writer) func(*detect.Row) error {
 			Method: text(r.Method), Host: text(r.Host), Path: text(r.Path), Status: x.Status,
 			Outcome: x.Outcome.String(), Reason: x.Reason.String(),
 			Hint: jsonHint{
-				State: h.State.String(), Kind: h.Kind.String(), Raw: text(r.HintRaw),
+				State: h.State.String(), Kind: maybe(h.Kind.String()), Raw: maybe(r.HintRaw),
 				Wait: number{V: float64(h.Wait) / 1e9, Known: h.State == capture.Present && h.Kind != capture.Malformed},
 			},
 			Chain: text(r.Chain), Attempt: r.Attempt, Evidence: r.Evidence.String(), Confidence: round(r.Confidence),

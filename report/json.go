@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"math"
@@ -43,11 +44,31 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(utc(int64(m)).Format(time.RFC3339Nano))
 }
 
-// text is a string that came from traffic.
+// text is a string that may have come from traffic.
 type text string
 
 // MarshalJSON implements json.Marshaler.
-func (t text) MarshalJSON() ([]byte, error) { return json.Marshal(clean(string(t))) }
+func (t text) MarshalJSON() ([]byte, error) { return plainJSON(clean(string(t))) }
+
+// maybe is a text that is null where there is none.
+type maybe string
+
+// MarshalJSON implements json.Marshaler.
+func (m maybe) MarshalJSON() ([]byte, error) {
+	if m == "" {
+		return []byte("null"), nil
+	}
+	return plainJSON(clean(string(m)))
+}
+
+// plainJSON quotes a string without the escapes that only HTML needs.
+func plainJSON(s string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(s)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
 
 type jsonReport struct {
 	Schema        string           `json:"schema"`
@@ -69,7 +90,7 @@ type jsonSource struct {
 	Kind    string     `json:"kind"`
 	Vantage text       `json:"vantage"`
 	Primary bool       `json:"primary"`
-	Note    text       `json:"note"`
+	Note    maybe      `json:"note"`
 	Offset  float64    `json:"offset_s"`
 	Health  jsonHealth `json:"health"`
 }
@@ -87,6 +108,7 @@ type jsonHealth struct {
 	Truncated  bool       `json:"truncated"`
 	Resolution number     `json:"resolution_s"`
 	SeesHints  bool       `json:"sees_hints"`
+	SeesPorts  bool       `json:"sees_ports"`
 }
 
 type jsonSkip struct {
@@ -106,12 +128,12 @@ type jsonVerdict struct {
 	Confidence    float64  `json:"confidence"`
 	Since         moment   `json:"since"`
 	SinceCensored bool     `json:"since_censored"`
-	Trend         string   `json:"trend"`
+	Trend         maybe    `json:"trend"`
 	What          text     `json:"what"`
 	Who           text     `json:"who"`
 	Do            text     `json:"do"`
 	Dont          text     `json:"dont"`
-	NextEvidence  []string `json:"next_evidence"`
+	NextEvidence  []text   `json:"next_evidence"`
 }
 
 type jsonTotals struct {
@@ -146,9 +168,9 @@ type jsonFinding struct {
 	Ended       moment         `json:"ended"`
 	Clients     []text         `json:"clients"`
 	ClientCount int            `json:"client_count"`
-	Route       text           `json:"route"`
-	Layer       text           `json:"layer"`
-	Agent       text           `json:"agent"`
+	Route       maybe          `json:"route"`
+	Layer       maybe          `json:"layer"`
+	Agent       maybe          `json:"agent"`
 	Says        text           `json:"says"`
 	At          []text         `json:"at"`
 	Evidence    []jsonEvidence `json:"evidence"`
@@ -171,14 +193,14 @@ type jsonEvidence struct {
 }
 
 type jsonNotJudged struct {
-	Signature string `json:"signature"`
-	Reason    string `json:"reason"`
+	Signature text `json:"signature"`
+	Reason    text `json:"reason"`
 }
 
 type jsonClient struct {
 	Client        text        `json:"client"`
-	Name          text        `json:"name"`
-	Agent         text        `json:"agent"`
+	Name          maybe       `json:"name"`
+	Agent         maybe       `json:"agent"`
 	Attempts      int64       `json:"attempts"`
 	OK            int64       `json:"ok"`
 	Refused       int64       `json:"refused"`
@@ -224,14 +246,16 @@ type jsonSnippet struct {
 	Text string `json:"text"`
 }
 
-// JSON writes the report that programs read.
+// JSON writes the report that programs read, of schema Schema. Keys are always
+// there; what is not known is null, and arrays are never null.
 func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
+	s = topped(prepared(s, o), o.Top)
 	r := jsonReport{
 		Schema: Schema, Version: o.Version, Perspective: s.Perspective,
 		Window: jsonWindow{moment(s.Start), moment(s.End)}, Verdict: verdictOf(&s.Verdict), Totals: totalsOf(s),
 		Sources:       each(s.Sources, sourceOf),
 		Findings:      each(s.Findings, findingOf),
-		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged(*n) }),
+		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged{text(n.Signature), text(n.Reason)} }),
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
@@ -258,11 +282,11 @@ func texts(in []string) []text { return each(in, func(s *string) text { return t
 func sourceOf(s *detect.Source) jsonSource {
 	h := &s.Health
 	return jsonSource{
-		Name: text(s.Name), Kind: s.Kind, Vantage: text(s.Vantage), Primary: s.Primary, Note: text(s.Note), Offset: s.OffsetSeconds,
+		Name: text(s.Name), Kind: s.Kind, Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: s.OffsetSeconds,
 		Health: jsonHealth{
 			Unit: h.Unit, Read: h.Read, Used: h.Used, Dropped: h.Dropped, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
-			SeesHints: h.SeesHints,
+			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts,
 			Skipped: each(h.Skipped, func(k *capture.Skip) jsonSkip {
 				return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)}
 			}),
@@ -272,8 +296,8 @@ func sourceOf(s *detect.Source) jsonSource {
 
 func verdictOf(v *detect.Verdict) jsonVerdict {
 	return jsonVerdict{
-		v.State.String(), v.Cause.String(), round(v.Confidence), moment(v.Since), v.SinceCensored, v.Trend,
-		text(v.What), text(v.Who), text(v.Do), text(v.Dont), same(v.NextEvidence),
+		v.State.String(), v.Cause.String(), round(v.Confidence), moment(v.Since), v.SinceCensored, maybe(v.Trend),
+		text(v.What), text(v.Who), text(v.Do), text(v.Dont), texts(v.NextEvidence),
 	}
 }
 
@@ -294,7 +318,7 @@ func findingOf(f *detect.Finding) jsonFinding {
 	return jsonFinding{
 		Signature: f.Signature, Scope: f.Scope, Score: round(f.Score), Severity: f.Severity.String(), Confidence: round(f.Confidence),
 		Onset: moment(f.Onset), Censored: f.OnsetCensored, Detected: moment(f.Detected), Ended: moment(f.Ended),
-		Clients: texts(f.Clients), ClientCount: f.ClientCount, Route: text(f.Route), Layer: text(f.Layer), Agent: text(f.Agent),
+		Clients: texts(f.Clients), ClientCount: f.ClientCount, Route: maybe(f.Route), Layer: maybe(f.Layer), Agent: maybe(f.Agent),
 		Says: text(f.Says), At: texts(f.At), Mitigations: same(f.Mitigations),
 		Parts: each(f.Parts, func(p *detect.Part) jsonPart { return jsonPart{p.Name, round(p.Points), round(p.Max)} }),
 		Evidence: each(f.Evidence, func(e *detect.Evidence) jsonEvidence {
@@ -305,7 +329,7 @@ func findingOf(f *detect.Finding) jsonFinding {
 
 func clientOf(c *detect.Client) jsonClient {
 	out := jsonClient{
-		Client: text(c.Label), Name: text(c.Name), Agent: text(c.Agent), Attempts: c.Attempts, OK: c.OK, Refused: c.Refused,
+		Client: text(c.Label), Name: maybe(c.Name), Agent: maybe(c.Agent), Attempts: c.Attempts, OK: c.OK, Refused: c.Refused,
 		Amplification: number(c.Amplification), GapMedian: number(c.GapMedianS), EarlyShare: number(c.EarlyShare),
 		Avoidable: number(c.AvoidablePerS), Victim: c.Victim, Score: round(c.Score),
 	}

@@ -1,61 +1,45 @@
 // Package report writes a Snapshot in the forms that people and programs read.
-// Each form is a function of a writer and a snapshot.
+// Each form is a function of a writer, a snapshot and options. Whatever came
+// from traffic passes capture.Clean on its way out.
 package report
 
 import (
-	"fmt"
-	"time"
+	"bytes"
+	"io"
 
-	"stormwatch/capture"
 	"stormwatch/detect"
 )
 
 // Options are what the forms have in common.
 type Options struct {
 	Version  string
-	Top      int  // clients listed in text; 0 means 10
+	Top      int  // clients listed; 0 means 10 in text, all there are in JSON
+	Redact   bool // clients appear as client-1, client-2 ...; examples from the input are left out
+	Color    bool // text: the verdict's line in colour
 	Snippets bool // text: configuration under each mitigation
 }
 
-func clean(s string) string { return capture.Clean(s) }
+// Form writes a report. Errors are those of the writer.
+type Form func(w io.Writer, s *detect.Snapshot, o Options) error
 
-// clip cleans a text and shortens it to n characters.
-func clip(s string, n int) string {
-	r := []rune(clean(s))
-	if len(r) <= n {
-		return string(r)
+// FormOf returns the form of a name: text, brief or json; nil for others.
+func FormOf(name string) Form {
+	switch name {
+	case "text":
+		return Text
+	case "brief":
+		return Brief
+	case "json":
+		return JSON
 	}
-	return string(r[:max(n-1, 0)]) + "…"
+	return nil
 }
 
-func utc(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+// Names lists the forms that FormOf knows.
+func Names() []string { return []string{"text", "brief", "json"} }
 
-func clock(ns int64) string { return utc(ns).Format("15:04:05") }
-
-func percent(n detect.Number) string {
-	if !n.Known {
-		return "–"
-	}
-	return fmt.Sprintf("%.0f %%", 100*n.V)
-}
-
-func rate(n detect.Number, unit string) string {
-	switch {
-	case !n.Known:
-		return "–"
-	case n.V >= 100:
-		return fmt.Sprintf("%.0f%s", n.V, unit)
-	}
-	return fmt.Sprintf("%.1f%s", n.V, unit)
-}
-
-// word tells in a word how sure a confidence is.
-func word(c float64) string {
-	switch {
-	case c >= .8:
-		return "high"
-	case c >= .6:
-		return "medium"
-	}
-	return "low"
+// write hands a finished report over in one piece.
+func write(w io.Writer, b *bytes.Buffer) error {
+	_, err := w.Write(b.Bytes())
+	return err
 }

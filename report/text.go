@@ -1,279 +1,141 @@
 package report
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"strings"
 
 	"stormwatch/detect"
 )
 
-// width of the text report, in characters.
-const width = 100
-
-// Text writes the report that a person reads: the verdict and what to do first,
-// then the proof.
+// Text writes the report that someone woken at night reads: the verdict and what
+// to do first, then the proof, what could not be judged, who, the mitigations,
+// and how far the input can be trusted. It is 100 columns wide.
 func Text(w io.Writer, s *detect.Snapshot, o Options) error {
-	b := bufio.NewWriter(w)
-	p := &page{b}
-	p.verdict(s)
-	p.numbers(s)
+	s = prepared(s, o)
+	var p page
+	p.verdict(s, o)
+	p.totals(s)
 	p.findings(s)
+	p.notJudged(s)
 	p.clients(s, o)
 	p.mitigations(s, o)
-	p.sources(s)
-	return b.Flush()
+	p.input(s, o)
+	return write(w, &p.Buffer)
 }
 
-// page writes lines; errors stay in its bufio.Writer until Flush.
-type page struct{ w *bufio.Writer }
+const labels = 10 // columns of the labels
 
-func (p *page) line(format string, args ...any) {
-	fmt.Fprintf(p.w, format, args...)
-	p.w.WriteByte('\n')
-}
-
-// pair writes a label and a text, folded below each other.
-func (p *page) pair(label, text string) {
-	if text == "" {
-		return
-	}
-	const indent = 12
-	for i, l := range fold(clean(text), width-indent) {
-		if i > 0 {
-			label = ""
-		}
-		p.line("%-*s%s", indent, label, l)
-	}
-}
-
-// fold breaks a text into lines of at most n characters, between words where it
-// can.
-func fold(s string, n int) (lines []string) {
-	line := []rune{}
-	for _, f := range strings.Fields(s) {
-		w := []rune(f)
-		if len(line) > 0 && len(line)+1+len(w) > n {
-			lines, line = append(lines, string(line)), nil
-		}
-		if len(line) > 0 {
-			line = append(line, ' ')
-		}
-		for len(w) > n {
-			lines, w = append(lines, string(w[:n])), w[n:]
-		}
-		line = append(line, w...)
-	}
-	return append(lines, string(line))
-}
-
-// Headline is the verdict in one line.
-func Headline(s *detect.Snapshot) string {
+func (p *page) verdict(s *detect.Snapshot, o Options) {
 	v := &s.Verdict
-	b := strings.ToUpper(v.State.String())
-	if v.Cause != detect.CauseNone {
-		b += "  cause " + v.Cause.String()
+	line := glyph(v.State) + " " + strings.ToUpper(v.State.String())
+	if v.What != "" {
+		line += "  " + clean(v.What)
 	}
+	for i, part := range wrap(line, columns) {
+		if i > 0 {
+			part = "  " + part
+		}
+		p.line(paint(part, v.State, o.Color))
+	}
+	p.line("")
 	if v.State != detect.Unknown {
-		b += fmt.Sprintf("  confidence %.2f %s", v.Confidence, word(v.Confidence))
+		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+sure(v.Confidence))
 	}
 	if v.Since != 0 {
-		mark := "since "
-		if v.SinceCensored {
-			mark = "since <= "
+		text := since(v.Since, v.SinceCensored, date)
+		if v.Trend != "" {
+			text += "; " + v.Trend
 		}
-		b += "  " + mark + utc(v.Since).Format("2006-01-02 15:04:05Z")
-		if v.SinceCensored {
-			b += " (input starts here)"
+		p.term(0, "since", labels, text)
+	}
+	p.term(0, "who", labels, v.Who)
+	p.term(0, "do first", labels, v.Do)
+	p.term(0, "do not", labels, v.Dont)
+	for i, e := range v.NextEvidence {
+		label := ""
+		if i == 0 {
+			label = "get next"
 		}
+		p.term(0, label, labels, e)
 	}
-	if v.Trend != "" {
-		b += "  " + v.Trend
-	}
-	return b
 }
 
-func (p *page) verdict(s *detect.Snapshot) {
-	v := &s.Verdict
-	p.line("%s", Headline(s))
-	p.pair("what", v.What)
-	p.pair("who", v.Who)
-	p.pair("do first", v.Do)
-	p.pair("do not", v.Dont)
-	for _, n := range v.NextEvidence {
-		p.pair("fetch next", n)
+// causeText is the cause in words.
+func causeText(c detect.Cause) string {
+	switch c {
+	case detect.CauseUnknown:
+		return "not known"
+	case detect.CauseClients:
+		return "the clients' behaviour"
+	case detect.CauseLoop:
+		return "a loop that sustains itself"
+	case detect.CauseDraining:
+		return "a backlog that drains"
+	case detect.CauseCapacity:
+		return "capacity, not behaviour"
+	case detect.CauseServer:
+		return "the server's own faults"
+	case detect.CauseMixed:
+		return "behaviour and capacity, mixed"
+	case detect.CauseNone:
 	}
-	p.line("")
+	return "none"
 }
 
-func (p *page) numbers(s *detect.Snapshot) {
+// paint colours a line by state: SGR of the 16 standard colours (ECMA-48).
+func paint(line string, s detect.State, on bool) string {
+	if !on {
+		return line
+	}
+	code := "1"
+	switch s {
+	case detect.Storm:
+		code = "1;31"
+	case detect.Overloaded, detect.Watch, detect.Recovering:
+		code = "1;33"
+	case detect.Clear:
+		code = "1;32"
+	case detect.Unknown:
+	}
+	return "\x1b[" + code + "m" + line + "\x1b[0m"
+}
+
+func (p *page) totals(s *detect.Snapshot) {
 	t := &s.Totals
-	if s.Start != 0 {
-		p.line("%-12s%s to %s", "window", utc(s.Start).Format("2006-01-02 15:04:05.000Z"), utc(s.End).Format("15:04:05.000Z"))
-	}
-	if t.Amplification.Known {
-		p.line("%-12s%d exchanges for %d requests (%s attempts each), %d retries (%s), %d refused", "traffic",
-			t.Exchanges, t.LogicalRequests, rate(t.Amplification, "x"), t.Retries, percent(t.RetryShare), t.Refused)
-	} else {
-		p.line("%-12s%d exchanges, %d refused; retries are not known", "traffic", t.Exchanges, t.Refused)
-	}
-	p.line("%-12sserved %s now, %s at best; peak %s arrivals in 50 ms", "rates",
-		rate(t.GoodputPerS, "/s"), rate(t.CapacityPerS, "/s"), rate(t.Peak50ms, ""))
-	p.line("")
-}
-
-func (p *page) findings(s *detect.Snapshot) {
-	for i := range s.Findings {
-		p.finding(&s.Findings[i])
-	}
-	if len(s.Findings) == 0 {
-		p.line("no signature found")
-	}
-	for _, n := range s.NotJudged {
-		p.pair("not judged", n.Signature+": "+n.Reason)
-	}
-	p.line("")
-}
-
-func (p *page) finding(f *detect.Finding) {
-	p.line("%4.2f %-8s %s (%s)", f.Score, f.Severity, f.Signature, f.Scope)
-	p.pair("  says", f.Says)
-	var parts []string
-	for _, q := range f.Parts {
-		parts = append(parts, fmt.Sprintf("%s %.3f of %.1f", q.Name, q.Points, q.Max))
-	}
-	p.pair("  score", strings.Join(parts, " + "))
-	p.pair("  rule", f.When)
-	p.pair("  errors", f.FalsePositives)
-	p.pair("  when", span(f))
-	switch {
-	case len(f.Clients) > 0:
-		p.pair("  clients", fmt.Sprintf("%d: %s", f.ClientCount, strings.Join(f.Clients[:min(len(f.Clients), 8)], " ")))
-	case f.ClientCount > 0:
-		p.pair("  clients", fmt.Sprintf("%d, the whole population", f.ClientCount))
-	}
-	if f.Agent != "" {
-		p.pair("  agent", f.Agent)
-	}
-	p.pair("  route", f.Route)
-	p.pair("  seen at", strings.Join(f.At, ", "))
-}
-
-// span tells when a finding began, was detected, and ended.
-func span(f *detect.Finding) string {
-	mark := ""
-	if f.OnsetCensored {
-		mark = "<= "
-	}
-	text := fmt.Sprintf("onset %s%s, detected %s", mark, clock(f.Onset), clock(f.Detected))
-	if f.Ended != 0 {
-		text += ", ended " + clock(f.Ended)
-	}
-	return text
-}
-
-func (p *page) clients(s *detect.Snapshot, o Options) {
-	if len(s.Clients) == 0 {
+	if s.Start == 0 {
 		return
 	}
-	top := o.Top
-	if top <= 0 {
-		top = 10
+	p.head("Seen", date(s.Start)+" to "+clock(max(s.End, s.Start))+" UTC, "+span(max(s.End-s.Start, 0)))
+	text := several(t.Exchanges, "request")
+	if s.ClientCount > 0 {
+		text += " of " + several(s.ClientCount, "client")
 	}
-	p.line("clients (%d), by what could have been avoided", s.ClientCount)
-	p.line("  %-24s %-20s %6s %6s %6s %6s %8s %6s %s", "client", "agent", "att", "ok", "429", "amp", "gap", "early", "signatures")
-	for i := range s.Clients[:min(top, len(s.Clients))] {
-		c := &s.Clients[i]
-		signs := strings.Join(c.Signatures, ",")
-		if c.Victim {
-			signs = "victim"
+	text += ", " + count(t.Refused) + " refused, " + count(max(t.Failed-t.Refused, 0)) + " failed otherwise"
+	p.term(2, "requests", labels, text)
+	if known(t.Amplification) {
+		text = count(t.Retries) + " (" + percent(t.RetryShare) + " of the traffic); " + times(t.Amplification) + " attempts per logical request"
+		if known(t.PerSuccess) {
+			text += ", " + times(t.PerSuccess) + " per success"
 		}
-		p.line("  %-24s %-20s %6d %6d %6d %6s %8s %6s %s", clip(c.Label, 24), clip(c.Agent, 20), c.Attempts, c.OK, c.Refused,
-			rate(c.Amplification, "x"), gap(c.GapMedianS), percent(c.EarlyShare), clip(signs, 40))
+		if known(t.GaveUp) {
+			text += "; " + count(int64(t.GaveUp.V)) + " gave up"
+		}
+		p.term(2, "retries", labels, text)
 	}
-	if n := s.ClientCount - min(top, len(s.Clients)); n > 0 {
-		p.line("  and %d more", n)
-	}
-	p.line("")
-}
-
-func gap(n detect.Number) string {
-	if !n.Known {
-		return "–"
-	}
-	return fmt.Sprintf("%.3fs", n.V)
-}
-
-func (p *page) mitigations(s *detect.Snapshot, o Options) {
-	for i := range s.Mitigations {
-		m := &s.Mitigations[i]
-		p.line("%d. [%s] %s", i+1, m.When, m.Title)
-		p.pair("   who", m.Who)
-		p.pair("   expect", m.Expect)
-		p.pair("   risk", m.Risk)
-		p.pair("   do not", m.Dont)
-		p.pair("   undo", m.Undo)
-		p.pair("   check", m.Check)
-		p.pair("   because", strings.Join(m.Because, ", "))
-		for _, sn := range m.Snippets {
-			if !o.Snippets {
-				break
-			}
-			p.line("   -- %s", sn.For)
-			for l := range strings.Lines(sn.Text) {
-				p.line("   %s", strings.TrimRight(l, "\n"))
-			}
+	var rates []string
+	for _, r := range []struct {
+		name string
+		n    detect.Number
+	}{{"goodput", t.GoodputPerS}, {"capacity", t.CapacityPerS}, {"headroom", t.HeadroomPerS}, {"tipping load", t.TippingPerS}} {
+		if known(r.n) {
+			rates = append(rates, r.name+" "+perSecond(r.n))
 		}
 	}
-	if len(s.Mitigations) > 0 {
-		p.line("")
+	if known(t.Peak50ms) {
+		rates = append(rates, "peak "+count(int64(t.Peak50ms.V))+" in 50 ms")
 	}
-}
-
-func (p *page) sources(s *detect.Snapshot) {
-	for i := range s.Sources {
-		p.source(&s.Sources[i])
+	p.term(2, "rates", labels, strings.Join(rates, ", "))
+	if known(t.DetectS) {
+		p.term(2, "detected", labels, gap(t.DetectS)+" after the onset")
 	}
-}
-
-func (p *page) source(src *detect.Source) {
-	h := &src.Health
-	text := fmt.Sprintf("%s (%s): %d of %d %s used", src.Name, src.Kind, h.Used, h.Read, h.Unit)
-	for _, c := range []struct {
-		n    uint64
-		what string
-	}{
-		{h.Dropped, "dropped by the kernel"}, {h.GapBytes, "bytes lost in gaps"}, {h.Late, "late"},
-		{h.ClockSteps, "steps back of the clock"}, {h.Encrypted, "encrypted connections"},
-	} {
-		if c.n > 0 {
-			text += fmt.Sprintf(", %d %s", c.n, c.what)
-		}
-	}
-	if h.Truncated {
-		text += ", cut off inside a record"
-	}
-	p.pair("source", text)
-	for _, k := range h.Skipped {
-		example := ""
-		if len(k.Examples) > 0 {
-			example = ", e.g. " + clip(k.Examples[0], 100)
-		}
-		p.pair("  skipped", fmt.Sprintf("%d: %s%s", k.Count, k.Reason, example))
-	}
-	p.pair("  note", src.Note)
-}
-
-// Brief writes the verdict in at most five lines, to be pasted into a chat.
-func Brief(w io.Writer, s *detect.Snapshot, _ Options) error {
-	b := bufio.NewWriter(w)
-	v := &s.Verdict
-	fmt.Fprintln(b, clip(Headline(s), 200))
-	for _, l := range [][2]string{{"what: ", v.What}, {"who: ", v.Who}, {"do first: ", v.Do}, {"do not: ", v.Dont}} {
-		if l[1] != "" {
-			fmt.Fprintln(b, l[0]+clip(l[1], 200))
-		}
-	}
-	return b.Flush()
 }

@@ -48,8 +48,11 @@ func whyPage(s *detect.Snapshot, w int) page {
 func (p *page) finding(f *detect.Finding, now int64, w int) {
 	const label = 10
 	st := severityStyle(f)
-	*p = append(*p, line{{score(f.Score) + " " + meter(f.Score, 5) + " ", st}, {f.Signature, st},
-		{"  " + f.Severity.String() + ", scope " + f.Scope + ", confidence " + score(f.Confidence) + " " + sure(f.Confidence), styleDim}})
+	*p = append(*p, line{
+		{score(f.Score) + " " + meter(f.Score, 5) + " ", st},
+		{f.Signature, st},
+		{"  " + f.Severity.String() + ", scope " + f.Scope + ", confidence " + score(f.Confidence) + " " + sure(f.Confidence), styleDim},
+	})
 	p.term("", 2, w, f.Says, styleText)
 	when := since(f.Onset, now, f.OnsetCensored, true)
 	if f.Detected != 0 {

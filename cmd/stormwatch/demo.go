@@ -40,5 +40,8 @@ func demo(ctx context.Context, st *streams, f *flags) error {
 	if err != nil {
 		return fmt.Errorf("the embedded incident: %w", err)
 	}
-	return watchRecording(ctx, st, f, o, []input{{Source: src}}, !f.plain && terminal(st.out))
+	return watchRecording(ctx, st, f, o, []input{{Source: src}}, !f.plain && terminal(st.out), demoSpeed)
 }
+
+// demoSpeed shows the incident's onset within ten seconds of the start.
+const demoSpeed = 4

@@ -113,8 +113,8 @@ type replayPlayer struct {
 	wake   chan struct{}
 }
 
-func newReplayPlayer(rec *detect.Recording) *replayPlayer {
-	return &replayPlayer{rec: rec, speed: 1, wake: make(chan struct{}, 1)}
+func newReplayPlayer(rec *detect.Recording, speed float64) *replayPlayer {
+	return &replayPlayer{rec: rec, speed: speed, wake: make(chan struct{}, 1)}
 }
 
 // Snapshot implements ui.Feed: while the input is read, it tells how far.
@@ -182,7 +182,14 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := r.RunAll(ctx); err != nil {
+		return err
+	}
+	events := r.Snapshot(detect.View{}).Events // of the whole recording, to jump to
 	start, end := r.Span()
+	if err := r.Seek(ctx, start); err != nil {
+		return err
+	}
 	at, last := float64(start), time.Now()
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
@@ -213,7 +220,7 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 			return err
 		}
 		s := r.Snapshot(p.wanted())
-		s.At = int64(at)
+		s.At, s.Events = int64(at), events
 		p.latest.Store(s)
 		select {
 		case <-ctx.Done():

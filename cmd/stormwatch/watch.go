@@ -47,7 +47,7 @@ func watch(ctx context.Context, st *streams, f *flags, args []string) error {
 			return watchLive(ctx, st, f, o, ins, screen)
 		}
 	}
-	return watchRecording(ctx, st, f, o, ins, screen)
+	return watchRecording(ctx, st, f, o, ins, screen, 1)
 }
 
 func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool) error {
@@ -64,7 +64,7 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 	return errors.Join(err, ignoreCancel(<-done))
 }
 
-func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool) error {
+func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool, speed float64) error {
 	rec := detect.NewRecording(o)
 	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
 	if !screen {
@@ -82,7 +82,7 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := newReplayPlayer(rec)
+	p := newReplayPlayer(rec, speed)
 	done := make(chan error, 1)
 	go func() {
 		err := record(ctx, ins, rec)

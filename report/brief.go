@@ -1,0 +1,55 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"stormwatch/detect"
+)
+
+// Brief writes at most five lines, to be pasted into a chat: the verdict, who,
+// what to do, what not to do, and the size of it or, when the verdict is unsure,
+// what to fetch next.
+func Brief(w io.Writer, s *detect.Snapshot, o Options) error {
+	s = prepared(s, o)
+	const longest = 240 // columns of a line: what a chat shows without folding
+	v := &s.Verdict
+	var p page
+	head := glyph(v.State) + " " + strings.ToUpper(v.State.String())
+	if v.State != detect.Unknown {
+		head += " (cause: " + causeText(v.Cause) + "; confidence " + score(v.Confidence) + " " + sure(v.Confidence) + ")"
+	}
+	if v.Since != 0 {
+		head += " since " + since(v.Since, v.SinceCensored, date)
+		if v.Trend != "" {
+			head += ", " + v.Trend
+		}
+	}
+	if v.What != "" {
+		head += ": " + v.What
+	}
+	p.line(paint(clip(head, longest), v.State, o.Color))
+	for _, l := range []struct{ name, text string }{{"who", v.Who}, {"do", v.Do}, {"do not", v.Dont}} {
+		if l.text != "" {
+			p.line(clip(l.name+": "+l.text, longest))
+		}
+	}
+	if len(v.NextEvidence) > 0 && v.Confidence < .8 {
+		p.line(clip("next: "+v.NextEvidence[0], longest))
+	} else if size := briefSize(s); size != "" {
+		p.line(clip("size: "+size, longest))
+	}
+	return write(w, &p.Buffer)
+}
+
+func briefSize(s *detect.Snapshot) string {
+	t := &s.Totals
+	if t.Exchanges == 0 {
+		return ""
+	}
+	size := several(t.Exchanges, "request") + ", " + count(t.Refused) + " refused"
+	if known(t.Amplification) {
+		size += ", " + count(t.Retries) + " retries, " + times(t.Amplification) + " attempts per logical request"
+	}
+	return size + ", " + clock(s.Start) + " to " + clock(max(s.End, s.Start)) + " UTC"
+}

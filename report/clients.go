@@ -1,0 +1,78 @@
+package report
+
+import (
+	"strings"
+
+	"stormwatch/detect"
+)
+
+const defaultTop = 10
+
+// clients writes the table of those to act on first. Its columns come to 100.
+func (p *page) clients(s *detect.Snapshot, o Options) {
+	top := o.Top
+	if top <= 0 {
+		top = defaultTop
+	}
+	s = topped(s, top)
+	n := len(s.Clients)
+	if n == 0 {
+		return
+	}
+	p.head("Clients", count(n)+" of "+count(max(s.ClientCount, n))+", by what they need not have sent")
+	row := func(client, agent, attempts, ok, refused, amp, wait, early, avoidable, sign string) {
+		p.line("  " + strings.Join([]string{
+			cell(client, 18), cell(agent, 16), cell(attempts, -8), cell(ok, -7), cell(refused, -8), cell(amp, -6),
+			cell(wait, -7), cell(early, -5), cell(avoidable, -6), cell(sign, 8),
+		}, " "))
+	}
+	row("CLIENT", "AGENT", "ATTEMPTS", "OK", "REFUSED", "AMP", "GAP", "EARLY", "AVOID", "SIGN")
+	for i := range s.Clients[:n] {
+		c := &s.Clients[i]
+		row(label(c), c.Agent, count(c.Attempts), count(c.OK), count(c.Refused), times(c.Amplification),
+			gap(c.GapMedianS), strings.ReplaceAll(percent(c.EarlyShare), " ", ""), perSecond(c.AvoidablePerS), sign(c))
+	}
+	rest := &s.ClientsOthers
+	if others := s.ClientCount - n; others > 0 {
+		row(count(others)+" others", "", count(rest.Attempts), count(rest.OK), count(rest.Refused), "", "", "", perSecond(rest.AvoidablePerS), "")
+	}
+}
+
+func label(c *detect.Client) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.Label
+}
+
+// sign is the client's first signature and how many more it has.
+func sign(c *detect.Client) string {
+	switch n := len(c.Signatures); {
+	case n == 0 && c.Victim:
+		return "victim"
+	case n == 0:
+		return ""
+	case n == 1:
+		return c.Signatures[0]
+	default:
+		return cell(c.Signatures[0], 5) + " +" + count(n-1)
+	}
+}
+
+// topped returns s with the clients beyond top summed up with the others; top 0
+// leaves all.
+func topped(s *detect.Snapshot, top int) *detect.Snapshot {
+	if top <= 0 || top >= len(s.Clients) {
+		return s
+	}
+	out := *s
+	out.Clients = s.Clients[:top]
+	o := &out.ClientsOthers
+	for i := range s.Clients[top:] {
+		c := &s.Clients[top+i]
+		o.Attempts, o.OK, o.Refused = o.Attempts+c.Attempts, o.OK+c.OK, o.Refused+c.Refused
+		o.AvoidablePerS = detect.Number{V: o.AvoidablePerS.V + c.AvoidablePerS.V, Known: o.AvoidablePerS.Known || c.AvoidablePerS.Known}
+	}
+	o.Label = count(s.ClientCount-top) + " others"
+	return &out
+}

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"strings"
+
+	"stormwatch/detect"
+)
+
+func (p *page) findings(s *detect.Snapshot) {
+	p.head("Findings", "")
+	if len(s.Findings) == 0 {
+		p.line("  no signature is raised")
+	}
+	for i := range s.Findings {
+		if i > 0 {
+			p.line("")
+		}
+		p.finding(&s.Findings[i])
+	}
+}
+
+func (p *page) finding(f *detect.Finding) {
+	const indent, label = 6, 10
+	p.term(2, score(f.Score), 6, f.Signature+"  "+f.Severity.String()+", scope "+f.Scope+
+		", confidence "+score(f.Confidence)+" "+sure(f.Confidence))
+	p.term(indent, "", 2, f.Says)
+	p.term(indent, "when", label, findingTimes(f))
+	p.term(indent, "who", label, findingWho(f))
+	p.term(indent, "rule", label, f.When)
+	for i := range f.Evidence {
+		name := ""
+		if i == 0 {
+			name = "measured"
+		}
+		p.term(indent, name, label, evidenceText(&f.Evidence[i]))
+	}
+	var parts []string
+	for _, part := range f.Parts {
+		parts = append(parts, part.Name+" "+score(part.Points)+" of "+score(part.Max))
+	}
+	p.term(indent, "score", label, strings.Join(parts, ", "))
+	p.term(indent, "errs", label, f.FalsePositives)
+	p.term(indent, "read at", label, strings.Join(f.At, ", "))
+	p.term(indent, "see", label, strings.Join(f.Mitigations, ", "))
+}
+
+func findingTimes(f *detect.Finding) string {
+	text := "since " + since(f.Onset, f.OnsetCensored, clock)
+	if f.Detected != 0 {
+		text += ", detected " + clock(f.Detected)
+		if d := f.Detected - f.Onset; d > 0 && f.Onset != 0 && !f.OnsetCensored {
+			text += " (" + span(d) + " later)"
+		}
+	}
+	if f.Active() {
+		return text + ", still holds at the end"
+	}
+	return text + ", ended " + clock(f.Ended)
+}
+
+const maxNamed = 8 // clients named under a finding; the table tells more
+
+func findingWho(f *detect.Finding) string {
+	who := "the whole population"
+	if f.ClientCount > 0 {
+		who = several(f.ClientCount, "client")
+	}
+	if n := min(len(f.Clients), maxNamed); n > 0 {
+		named := make([]string, n)
+		for i := range named {
+			named[i] = clip(f.Clients[i], 40)
+		}
+		who += ": " + strings.Join(named, ", ")
+		if more := f.ClientCount - n; more > 0 {
+			who += " and " + count(more) + " more"
+		}
+	}
+	for _, more := range []struct{ name, text string }{{"agent", f.Agent}, {"route", f.Route}, {"layer", f.Layer}} {
+		if more.text != "" {
+			who += "; " + more.name + " " + clip(more.text, 120)
+		}
+	}
+	return who
+}
+
+func evidenceText(e *detect.Evidence) string {
+	text := e.Name + " " + figure(e.Value, e.Unit)
+	if e.Threshold != "" {
+		text += " (" + e.Threshold + ")"
+	}
+	if e.N > 0 {
+		text += ", n " + count(e.N)
+	}
+	if known(e.P) {
+		text += ", p " + figure(e.P.V, "")
+	}
+	if e.Meaning != "" {
+		text += ": " + e.Meaning
+	}
+	return text
+}
+
+func (p *page) notJudged(s *detect.Snapshot) {
+	if len(s.NotJudged) == 0 {
+		return
+	}
+	p.head("Not judged", "")
+	width := 0
+	for _, n := range s.NotJudged {
+		width = max(width, min(len(n.Signature), 30))
+	}
+	for _, n := range s.NotJudged {
+		p.term(2, n.Signature, width+2, n.Reason)
+	}
+}

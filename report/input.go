@@ -1,0 +1,64 @@
+package report
+
+import (
+	"strings"
+
+	"stormwatch/capture"
+	"stormwatch/detect"
+)
+
+// input tells what was read, and what of it could not be used.
+func (p *page) input(s *detect.Snapshot, o Options) {
+	note := ""
+	if o.Version != "" {
+		note = "stormwatch " + o.Version
+	}
+	p.head("Input", note)
+	if len(s.Sources) == 0 {
+		p.line("  no source")
+	}
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		h := &src.Health
+		p.term(2, clip(src.Name, 60), 0, src.Kind+"; "+healthText(h))
+		p.term(4, "note", 6, src.Note)
+		for _, k := range h.Skipped {
+			text := count(k.Count) + "  " + k.Reason
+			if len(k.Examples) > 0 {
+				text += ", e.g. " + clip(k.Examples[0], 160)
+			}
+			p.term(4, "skipped", 9, text)
+		}
+	}
+}
+
+func healthText(h *capture.Health) string {
+	unit := h.Unit
+	if unit == "" {
+		unit = "units"
+	}
+	parts := []string{count(h.Read) + " " + unit + " read, " + count(h.Used) + " used"}
+	for _, loss := range []struct {
+		n    uint64
+		text string
+	}{
+		{h.Dropped, "dropped by the kernel"}, {h.GapBytes, "bytes lost inside connections"}, {h.Late, "came late"},
+		{h.ClockSteps, "steps of the clock"}, {h.Encrypted, "connections encrypted"},
+	} {
+		if loss.n > 0 {
+			parts = append(parts, count(loss.n)+" "+loss.text)
+		}
+	}
+	if h.Truncated {
+		parts = append(parts, "ends inside a record")
+	}
+	if h.Resolution > 0 {
+		parts = append(parts, "clock "+span(h.Resolution))
+	}
+	if h.SeesHints {
+		parts = append(parts, "sees Retry-After")
+	} else {
+		parts = append(parts, "cannot see Retry-After")
+	}
+	return strings.Join(parts, "; ")
+}

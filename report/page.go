@@ -1,0 +1,87 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"stormwatch/capture"
+)
+
+// columns is the width of the text report; snippets are not wrapped, so that
+// they can be copied.
+const columns = 100
+
+// page collects lines of text. Every text that is put on it is cleaned here.
+type page struct{ bytes.Buffer }
+
+func (p *page) line(s string) {
+	p.WriteString(strings.TrimRight(s, " "))
+	p.WriteByte('\n')
+}
+
+func (p *page) head(title, note string) {
+	p.line("")
+	if note != "" {
+		title += "  (" + clean(note) + ")"
+	}
+	p.line(title)
+}
+
+// term puts a text behind a label, wrapped under itself. An empty text leaves
+// the label out as well.
+func (p *page) term(indent int, label string, width int, text string) {
+	text = clean(text)
+	if text == "" {
+		return
+	}
+	label = clean(label)
+	lead := strings.Repeat(" ", indent) + label + strings.Repeat(" ", max(width-ansi.StringWidth(label), 1))
+	room := max(columns-ansi.StringWidth(lead), 20)
+	for _, part := range wrap(text, room) {
+		p.line(lead + part)
+		lead = strings.Repeat(" ", ansi.StringWidth(lead))
+	}
+}
+
+// wrap cuts a text at spaces into lines of at most width columns; a word that is
+// longer is cut where it must be.
+func wrap(s string, width int) []string {
+	var lines []string
+	for {
+		s = strings.TrimLeft(s, " ")
+		if ansi.StringWidth(s) <= width {
+			return append(lines, s)
+		}
+		head := ansi.Truncate(s, width, "")
+		if head == "" { // not even one character fits
+			return append(lines, s)
+		}
+		cut := len(head)
+		if s[cut] != ' ' {
+			if space := strings.LastIndexByte(head, ' '); space > 0 {
+				cut = space
+			}
+		}
+		lines = append(lines, strings.TrimRight(s[:cut], " "))
+		s = s[cut:]
+	}
+}
+
+// cell fits a text into a column of the given width, to the left, or to the
+// right where width is negative.
+func cell(s string, width int) string {
+	n := max(width, -width)
+	s = ansi.Truncate(clean(s), n, "…")
+	pad := strings.Repeat(" ", max(n-ansi.StringWidth(s), 0))
+	if width < 0 {
+		return pad + s
+	}
+	return s + pad
+}
+
+func clean(s string) string { return capture.Clean(s) }
+
+// clip cleans a text and shortens it to n columns.
+func clip(s string, n int) string { return ansi.Truncate(clean(s), n, "…") }
