@@ -68,8 +68,7 @@ type delta struct {
 	dirty      []uint32
 	retries    []int32 // events that are retries, for the herd's rounds
 	newHinted  int64   // clients that met a usable hint with a retry for the first time
-	ok         int64
-	firstBare  int64 // start of the earliest bare refusal of the second; 0 none
+	firstBare  int64   // start of the earliest bare refusal of the second; 0 none
 }
 
 // secondCounts are the integer counts of one second.

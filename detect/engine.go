@@ -25,6 +25,9 @@ type engine struct {
 	first  int64  // start of the first request
 	latest int64  // latest moment seen
 
+	quiet   int   // empty seconds in a row that were judged, up to longestSilence
+	skipped int64 // those jumped over after them
+
 	flights  []flight
 	free     []int32
 	starts   []int32           // requests of this second, in order
@@ -142,32 +145,35 @@ func floor(t int64) int64 {
 // of a silence is jumped over: longer than every window a rule looks at.
 const longestSilence = 300
 
-// advance judges every second that ends at or before t.
+// advance judges every second that ends at or before t. How often it is called
+// during a silence must not show: what was jumped over is told in one piece when
+// the silence ends.
 func (e *engine) advance(t int64) {
 	if !e.begun {
 		return
 	}
-	for quiet := 0; e.now+tick <= t; {
-		if len(e.starts) == 0 && len(e.calendar) == 0 {
-			if quiet++; quiet > longestSilence {
-				e.loop.Skip((t - e.now) / tick)
-				e.now = floor(t)
-				return
-			}
-		} else if len(e.starts) == 0 && len(e.calendar[e.now]) == 0 {
-			if quiet++; quiet > longestSilence {
-				if next := min(e.nextOutcome(), floor(t)); next > e.now {
-					e.loop.Skip((next - e.now) / tick)
-					e.now = next
-					quiet = 0
-					continue
-				}
-			}
-		} else {
-			quiet = 0
+	for e.now <= t-tick {
+		switch {
+		case len(e.starts) > 0 || len(e.calendar[e.now]) > 0:
+			e.wake()
+		case e.quiet < longestSilence:
+			e.quiet++
+		default:
+			next := min(floor(t), e.nextOutcome())
+			e.skipped += (next - e.now) / tick
+			e.now = next
+			continue
 		}
 		e.second()
 	}
+}
+
+// wake ends a silence.
+func (e *engine) wake() {
+	if e.skipped > 0 {
+		e.loop.Skip(e.skipped)
+	}
+	e.quiet, e.skipped = 0, 0
 }
 
 func (e *engine) nextOutcome() int64 {

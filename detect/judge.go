@@ -133,68 +133,6 @@ func (j *judge) agents(e *engine, s *rules.Signature) {
 	}
 }
 
-// clients judges the client signatures of those who did something this second,
-// by number: of several who show one equally well, the finding quotes the first,
-// which must not depend on how they are divided into shards. All are looked at
-// before any finding is made, so that its onset is the earliest of them.
-func (j *judge) clients(e *engine) {
-	j.active = j.active[:0]
-	for d := range e.deltas {
-		for _, id := range e.deltas[d].dirty {
-			c := &e.clients[id]
-			c.dirty = false
-			if c.hinted > 0 {
-				j.active = append(j.active, id)
-			}
-		}
-	}
-	slices.Sort(j.active)
-	for _, quote := range []bool{false, true} {
-		for _, id := range j.active {
-			c := &e.clients[id]
-			j.context(e)
-			j.clientFeatures(c)
-			for k, s := range j.clientSig {
-				if quote {
-					j.quote(e, c, k, s)
-				} else {
-					j.client(c, k, s)
-				}
-			}
-		}
-	}
-	for k, s := range j.clientSig {
-		if j.flagged[k] == 0 && !e.seesHints() && s.Needs.Hints && e.pop.total.attempts > 0 {
-			j.notJudged = append(j.notJudged, NotJudged{s.ID, "no source shows response headers: capture the traffic, or log the Retry-After header"})
-		}
-	}
-}
-
-// client sets or clears the flag of one client signature.
-func (j *judge) client(c *client, k int, s *rules.Signature) {
-	bit := flags(1) << k
-	ok, _ := s.Enough(&j.values)
-	raised := ok && s.Raised(&j.values)
-	switch was := c.flags&bit != 0; {
-	case raised && !was:
-		c.flags |= bit
-		j.flagged[k]++
-		if j.firstBad[k] == 0 || c.firstEarly < j.firstBad[k] {
-			j.firstBad[k] = c.firstEarly
-		}
-	case !raised && was:
-		c.flags &^= bit
-		j.flagged[k]--
-	}
-}
-
-// quote has a client signature hold if the client has just shown it.
-func (j *judge) quote(e *engine, c *client, k int, s *rules.Signature) {
-	if c.flags&(flags(1)<<k) != 0 && c.lastEarly >= e.now-tick {
-		j.hold(e, s, 0)
-	}
-}
-
 func (j *judge) find(id string) *found {
 	for i := range j.found {
 		if j.found[i].sig.ID == id && j.found[i].over == 0 {
@@ -384,19 +322,6 @@ func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {
 		j.roundFrom[group] = 0
 	case j.roundFrom[group] == 0:
 		j.roundFrom[group] = r.LastRound
-	}
-}
-
-func (j *judge) clientFeatures(c *client) {
-	v := &j.values
-	n := int64(c.hinted)
-	v.Set(rules.HintedRetries, float64(c.hinted), n)
-	v.Set(rules.EarlyRetries, float64(c.early), n)
-	if c.hinted > 0 {
-		v.Set(rules.EarlyShare, float64(c.early)/float64(c.hinted), n)
-	}
-	if c.early > 0 {
-		v.Set(rules.EarlyMedianS, float64(c.earlyBy)/float64(c.early), int64(c.early))
 	}
 }
 

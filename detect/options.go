@@ -16,7 +16,7 @@ type Options struct {
 	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 48 MiB
 
 	MaxClients     int           // clients kept, the longest idle leave first; 0 means 1<<20
-	MaxCheckpoints int64         // bytes of all checkpoints together; 0 means 256 MiB
+	MaxCheckpoints int64         // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start
 	ClientIdle     time.Duration // clients idle for longer may leave; 0 means 15 minutes
 }
 

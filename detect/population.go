@@ -119,12 +119,6 @@ func (p *population) last(now int64, n int) (w windowSecond, seconds int) {
 	return w, seconds
 }
 
-// clear empties the sliding windows after a silence that was jumped over.
-func (p *population) clear() {
-	p.seconds = [window]windowSecond{}
-	p.refusedBy, p.bareBy = [window]int64{}, [window]int64{}
-}
-
 // timeline holds the whole input in equal bins, which grow wider as it grows
 // longer, so that its size is bounded.
 type timeline struct {

@@ -42,8 +42,11 @@ func healthText(h *capture.Health) string {
 		n    uint64
 		text string
 	}{
-		{h.Dropped, "dropped by the kernel"}, {h.GapBytes, "bytes lost inside connections"}, {h.Late, "came late"},
-		{h.ClockSteps, "steps of the clock"}, {h.Encrypted, "connections encrypted"},
+		{h.Dropped, "dropped by the kernel"},
+		{h.GapBytes, "bytes lost inside connections"},
+		{h.Late, "came late"},
+		{h.ClockSteps, "steps of the clock"},
+		{h.Encrypted, "connections encrypted"},
 	} {
 		if loss.n > 0 {
 			parts = append(parts, count(loss.n)+" "+loss.text)

@@ -123,17 +123,17 @@ type jsonWindow struct {
 }
 
 type jsonVerdict struct {
-	State         string   `json:"state"`
-	Cause         string   `json:"cause"`
-	Confidence    float64  `json:"confidence"`
-	Since         moment   `json:"since"`
-	SinceCensored bool     `json:"since_censored"`
-	Trend         maybe    `json:"trend"`
-	What          text     `json:"what"`
-	Who           text     `json:"who"`
-	Do            text     `json:"do"`
-	Dont          text     `json:"dont"`
-	NextEvidence  []text   `json:"next_evidence"`
+	State         string  `json:"state"`
+	Cause         string  `json:"cause"`
+	Confidence    float64 `json:"confidence"`
+	Since         moment  `json:"since"`
+	SinceCensored bool    `json:"since_censored"`
+	Trend         maybe   `json:"trend"`
+	What          text    `json:"what"`
+	Who           text    `json:"who"`
+	Do            text    `json:"do"`
+	Dont          text    `json:"dont"`
+	NextEvidence  []text  `json:"next_evidence"`
 }
 
 type jsonTotals struct {

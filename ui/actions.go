@@ -192,7 +192,7 @@ func (c *console) turnChain(by int) {
 	if at < 0 {
 		return
 	}
-	c.v.chain = list[min(max(at+by, 0), len(list)-1)].ID
+	c.v.chain = chainKey(&list[min(max(at+by, 0), len(list)-1)])
 	c.v.scroll = 0
 }
 

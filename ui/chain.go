@@ -66,7 +66,7 @@ func summary(k *detect.Chain) string {
 // before which it had named one.
 func earlyOf(k *detect.Chain) (early, hinted int) {
 	for i := range k.Attempts {
-		if e := k.Attempts[i].Early; known(e) {
+		if e := earlyAt(k, i); known(e) {
 			hinted++
 			if e.V > 0 {
 				early++
@@ -74,6 +74,22 @@ func earlyOf(k *detect.Chain) (early, hinted int) {
 		}
 	}
 	return early, hinted
+}
+
+// earlyAt tells by how many seconds a retry came before the moment the server had
+// named; negative where it waited longer, unknown where none was named.
+func earlyAt(k *detect.Chain, i int) detect.Number {
+	a := &k.Attempts[i]
+	if known(a.Early) || i == 0 {
+		return a.Early
+	}
+	before := &k.Attempts[i-1]
+	if !before.Hint.Usable() || before.Hint.Wait <= 0 || !known(a.Gap) || before.N+1 != a.N {
+		return detect.Number{}
+	}
+	// Early is unknown for a retry the engine does not call early: what is
+	// left within its tolerance of the clock counts as kept.
+	return detect.Some(min(float64(before.Hint.Wait)/1e9-a.Gap.V, 0))
 }
 
 // scale maps event time to columns.
@@ -124,7 +140,7 @@ func drawWaterfall(c *canvas, k *detect.Chain, scroll int) int {
 	scroll = min(max(scroll, 0), max(len(k.Attempts)-room, 0))
 	n := min(room, len(k.Attempts)-scroll)
 	for y := range n {
-		drawAttempt(c, y+1, &k.Attempts[scroll+y], z, wide)
+		drawAttempt(c, y+1, k, scroll+y, z, wide)
 	}
 	y := n + 1
 	if k.More > 0 && scroll+n == len(k.Attempts) && y < c.h {
@@ -154,8 +170,9 @@ func drawScale(c *canvas, z scale) {
 	}
 }
 
-func drawAttempt(c *canvas, y int, a *detect.Attempt, z scale, wide bool) {
-	early := known(a.Early) && a.Early.V > 0
+func drawAttempt(c *canvas, y int, k *detect.Chain, i int, z scale, wide bool) {
+	a, by := &k.Attempts[i], earlyAt(k, i)
+	early := known(by) && by.V > 0
 	st := styleText
 	if early {
 		st = styleRefused
@@ -171,7 +188,7 @@ func drawAttempt(c *canvas, y int, a *detect.Attempt, z scale, wide bool) {
 		x = c.text(x, y, pad(floor(a), 6)+" ", styleText)
 		x = c.text(x, y, a.Evidence.String()+"  ", styleDim)
 	}
-	c.text(x, y, fit(timing(a), 12), st)
+	c.text(x, y, fit(timing(by), 12), st)
 	drawFloor(c, y, a, z)
 	mark := "●"
 	if early {
@@ -235,14 +252,14 @@ func floor(a *detect.Attempt) string {
 }
 
 // timing tells whether a retry kept to the wait.
-func timing(a *detect.Attempt) string {
+func timing(early detect.Number) string {
 	switch {
-	case !known(a.Early):
+	case !known(early):
 		return ""
-	case a.Early.V > 0:
-		return "EARLY " + brief(a.Early.V)
+	case early.V > 0:
+		return "EARLY " + brief(early.V)
 	}
-	return "kept +" + brief(-a.Early.V)
+	return "kept +" + brief(-early.V)
 }
 
 // brief prints seconds in few columns.

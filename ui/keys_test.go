@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"stormwatch/capture"
 	"stormwatch/detect"
 )
 
@@ -48,6 +49,38 @@ func TestDrillDownAndBack(t *testing.T) {
 	}
 	if _, cmd := m.Update(typed("esc")[0]); cmd != nil {
 		t.Error("esc does more than go back")
+	}
+}
+
+// The engine tells how early a retry was only of early ones; of the others the
+// screen works it out from the wait named before.
+func TestKeptWaits(t *testing.T) {
+	k := chain(1, 3, "success")
+	k.Attempts[1].Early, k.Attempts[1].Gap = detect.Number{}, detect.Some(3.25)
+	k.Attempts[2].Early, k.Attempts[2].Gap = detect.Number{}, detect.Some(2.999) // within the clock's tolerance
+	for i, want := range []string{"", "kept +0.2s", "kept +0ms"} {
+		if got := timing(earlyAt(&k, i)); got != want {
+			t.Errorf("attempt %d: %q, want %q", i+1, got, want)
+		}
+	}
+	if early, hinted := earlyOf(&k); early != 0 || hinted != 2 {
+		t.Errorf("%d of %d early", early, hinted)
+	}
+	k.Attempts[1].Hint = capture.Hint{State: capture.Absent}
+	if got := earlyAt(&k, 2); known(got) {
+		t.Errorf("a retry after an answer without a wait is judged: %v", got)
+	}
+}
+
+// Chains that began before the input share an id and can still be turned.
+func TestChainsOfOneID(t *testing.T) {
+	s := chainSnapshot()
+	for i := range s.Chains {
+		s.Chains[i].ID = "10.42.1.17#(begun earlier)"
+	}
+	m := open(replay(s), Options{}, 80, 24, "enter", "[[", "]")
+	if !strings.Contains(m.View(), "Chain 2 of 3") {
+		t.Errorf("] is stuck:\n%s", m.View())
 	}
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stormwatch/detect"
@@ -50,7 +51,7 @@ type view struct {
 	reverse  bool
 
 	client string // whose chains are wanted
-	chain  string // id of the chain shown; "" the longest
+	chain  string // key of the chain shown; "" the longest
 	waits  bool   // no Snapshot has answered the present view yet
 
 	fix      int    // mitigation selected
@@ -159,7 +160,7 @@ func (v *view) chains(s *detect.Snapshot) (list []detect.Chain, shown int) {
 	}
 	longest := 0
 	for i := range s.Chains {
-		if s.Chains[i].ID == v.chain {
+		if chainKey(&s.Chains[i]) == v.chain {
 			return s.Chains, i
 		}
 		if attempts(&s.Chains[i]) >= attempts(&s.Chains[longest]) {
@@ -167,6 +168,14 @@ func (v *view) chains(s *detect.Snapshot) (list []detect.Chain, shown int) {
 		}
 	}
 	return s.Chains, longest
+}
+
+// chainKey tells chains apart; those begun before the input share one id.
+func chainKey(c *detect.Chain) string {
+	if len(c.Attempts) == 0 {
+		return c.ID
+	}
+	return c.ID + "@" + strconv.FormatInt(c.Attempts[0].Start, 10)
 }
 
 func attempts(c *detect.Chain) int { return len(c.Attempts) + c.More }

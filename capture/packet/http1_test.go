@@ -46,28 +46,61 @@ func TestMessages(t *testing.T) {
 		turns []turn
 		want  []string
 	}{
-		{"HEAD with a length", []turn{c("HEAD /h HTTP/1.1\r\n\r\n"), s("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"), c(req), s("HTTP/1.1 429 X\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"HEAD /h 200 answered", "GET / 429 answered"}},
-		{"interim responses", []turn{c("POST /p HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"), s("HTTP/1.1 100 Continue\r\n\r\n"), c("ok"), s("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"POST /p 201 answered"}},
-		{"no content", []turn{c(req), s("HTTP/1.1 204 No Content\r\n\r\n"), c(req), s("HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"), c(req), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"GET / 204 answered", "GET / 304 answered", "GET / 200 answered"}},
-		{"chunked with trailers", []turn{c(req), s("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\nHTTP/1.1 5\r\n0\r\nX-Sum: 1\r\n\r\n"), c(req), s("HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"GET / 200 answered", "GET / 503 answered"}},
-		{"chunked request", []turn{c("PUT /u HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + req), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"PUT /u 200 answered", "GET / 404 answered"}},
-		{"pipelined", []turn{c("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\nGET /3 HTTP/1.1\r\n\r\n"), s("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 429 X\r\nContent-Length: 1\r\n\r\nyHTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"GET /1 200 answered", "GET /2 429 answered", "GET /3 500 answered"}},
-		{"lines end in LF", []turn{c("GET /lf HTTP/1.1\nHost: h\n\n"), s("HTTP/1.1 429 X\nRetry-After: 1\nContent-Length: 2\n\nok"), c(req), s("HTTP/1.0 200 OK\n\nrest")},
-			[]string{"GET /lf 429 answered", "GET / 200 answered"}},
-		{"blank lines between messages", []turn{c(req + "\r\n"), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), c("\r\n" + req), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"GET / 200 answered", "GET / 200 answered"}},
-		{"unknown method", []turn{c("BREW /pot HTTP/1.1\r\n\r\n"), s("HTTP/1.1 418 X\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"BREW /pot 418 answered"}},
-		{"early refusal of an upload", []turn{c("POST /up HTTP/1.1\r\nContent-Length: 6\r\n\r\nabc"), s("HTTP/1.1 429 X\r\nContent-Length: 0\r\n\r\n"), c("def" + req), s("HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n")},
-			[]string{"POST /up 429 answered", "GET / 200 answered"}},
-		{"upgrade", []turn{c("GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"), s("HTTP/1.1 101 Switching Protocols\r\n\r\nGET / HTTP/1.1\r\n\r\n")},
-			[]string{"GET /ws 101 answered"}},
+		{
+			"HEAD with a length",
+			[]turn{c("HEAD /h HTTP/1.1\r\n\r\n"), s("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"), c(req), s("HTTP/1.1 429 X\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"HEAD /h 200 answered", "GET / 429 answered"},
+		},
+		{
+			"interim responses",
+			[]turn{c("POST /p HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"), s("HTTP/1.1 100 Continue\r\n\r\n"), c("ok"), s("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"POST /p 201 answered"},
+		},
+		{
+			"no content",
+			[]turn{c(req), s("HTTP/1.1 204 No Content\r\n\r\n"), c(req), s("HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"), c(req), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"GET / 204 answered", "GET / 304 answered", "GET / 200 answered"},
+		},
+		{
+			"chunked with trailers",
+			[]turn{c(req), s("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5;x=y\r\nhello\r\nA\r\nHTTP/1.1 5\r\n0\r\nX-Sum: 1\r\n\r\n"), c(req), s("HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"GET / 200 answered", "GET / 503 answered"},
+		},
+		{
+			"chunked request",
+			[]turn{c("PUT /u HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + req), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"PUT /u 200 answered", "GET / 404 answered"},
+		},
+		{
+			"pipelined",
+			[]turn{c("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\nGET /3 HTTP/1.1\r\n\r\n"), s("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 429 X\r\nContent-Length: 1\r\n\r\nyHTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"GET /1 200 answered", "GET /2 429 answered", "GET /3 500 answered"},
+		},
+		{
+			"lines end in LF",
+			[]turn{c("GET /lf HTTP/1.1\nHost: h\n\n"), s("HTTP/1.1 429 X\nRetry-After: 1\nContent-Length: 2\n\nok"), c(req), s("HTTP/1.0 200 OK\n\nrest")},
+			[]string{"GET /lf 429 answered", "GET / 200 answered"},
+		},
+		{
+			"blank lines between messages",
+			[]turn{c(req + "\r\n"), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), c("\r\n" + req), s("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"GET / 200 answered", "GET / 200 answered"},
+		},
+		{
+			"unknown method",
+			[]turn{c("BREW /pot HTTP/1.1\r\n\r\n"), s("HTTP/1.1 418 X\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"BREW /pot 418 answered"},
+		},
+		{
+			"early refusal of an upload",
+			[]turn{c("POST /up HTTP/1.1\r\nContent-Length: 6\r\n\r\nabc"), s("HTTP/1.1 429 X\r\nContent-Length: 0\r\n\r\n"), c("def" + req), s("HTTP/1.1 200 X\r\nContent-Length: 0\r\n\r\n")},
+			[]string{"POST /up 429 answered", "GET / 200 answered"},
+		},
+		{
+			"upgrade",
+			[]turn{c("GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"), s("HTTP/1.1 101 Switching Protocols\r\n\r\nGET / HTTP/1.1\r\n\r\n")},
+			[]string{"GET /ws 101 answered"},
+		},
 	} {
 		for _, size := range []int{1 << 20, 7, 1} {
 			if size < 18 && test.name == "unknown method" {

@@ -117,9 +117,17 @@ func TestArrowsGoOneWay(t *testing.T) {
 // The check itself must be able to fail.
 func TestArrowsCheckFails(t *testing.T) {
 	for _, bad := range [][2]string{
-		{"capture", "stormwatch/detect"}, {"detect", "stormwatch/ui"}, {"report", "stormwatch/ui"}, {"rules", "stormwatch/capture"},
-		{"policy", "stormwatch/rules"}, {"sim", "stormwatch/detect"}, {"detect/chain", "stormwatch/detect"}, {"detect", "stormwatch/detect/whatif"},
-		{"detect", "github.com/charmbracelet/lipgloss"}, {"ui", "github.com/google/gopacket"}, {"detect", "github.com/prometheus/common/model"},
+		{"capture", "stormwatch/detect"},
+		{"detect", "stormwatch/ui"},
+		{"report", "stormwatch/ui"},
+		{"rules", "stormwatch/capture"},
+		{"policy", "stormwatch/rules"},
+		{"sim", "stormwatch/detect"},
+		{"detect/chain", "stormwatch/detect"},
+		{"detect", "stormwatch/detect/whatif"},
+		{"detect", "github.com/charmbracelet/lipgloss"},
+		{"ui", "github.com/google/gopacket"},
+		{"detect", "github.com/prometheus/common/model"},
 		{"attic", "stormwatch/capture"},
 	} {
 		if wrong(bad[0], bad[1]) == "" {
@@ -127,8 +135,14 @@ func TestArrowsCheckFails(t *testing.T) {
 		}
 	}
 	for _, good := range [][2]string{
-		{"cmd/stormwatch", "stormwatch/ui"}, {"ui", "stormwatch/detect"}, {"detect", "stormwatch/detect/chain"}, {"detect/whatif", "stormwatch/detect"},
-		{"detect/whatif", "stormwatch/sim"}, {"sim", "stormwatch/capture/packet/write"}, {"capture/packet", "stormwatch/capture"}, {"ui", "github.com/charmbracelet/bubbletea"},
+		{"cmd/stormwatch", "stormwatch/ui"},
+		{"ui", "stormwatch/detect"},
+		{"detect", "stormwatch/detect/chain"},
+		{"detect/whatif", "stormwatch/detect"},
+		{"detect/whatif", "stormwatch/sim"},
+		{"sim", "stormwatch/capture/packet/write"},
+		{"capture/packet", "stormwatch/capture"},
+		{"ui", "github.com/charmbracelet/bubbletea"},
 	} {
 		if why := wrong(good[0], good[1]); why != "" {
 			t.Errorf("%s must be free to import %s: %s", good[0], good[1], why)

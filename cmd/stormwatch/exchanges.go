@@ -25,6 +25,7 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 				return err
 			}
 			defer closeAll(ins)
+			o.MaxCheckpoints = -1 // read once, never back
 			rec := detect.NewRecording(o)
 			defer func() { _ = rec.Close() }() // temporary files: nothing is lost
 			if err := record(cmd.Context(), ins, rec); err != nil {

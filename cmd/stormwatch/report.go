@@ -108,6 +108,7 @@ func judge(ctx context.Context, st *streams, f *flags, args []string, span time.
 			return judgeLive(ctx, ins, o, span, view)
 		}
 	}
+	o.MaxCheckpoints = -1 // read once, never back
 	rec := detect.NewRecording(o)
 	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
 	if err := record(ctx, ins, rec); err != nil {

@@ -65,6 +65,9 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 }
 
 func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool, speed float64) error {
+	if !screen {
+		o.MaxCheckpoints = -1 // read once, never back
+	}
 	rec := detect.NewRecording(o)
 	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
 	if !screen {

@@ -137,6 +137,7 @@ func (t *traffic) sort() {
 
 // Retry policies.
 func fixedTimer(t *traffic, _ int, _ float64) float64 { return 1 + t.rng.ExpFloat64()*.01 }
+
 func doubling(t *traffic, k int, _ float64) float64 {
 	return math.Exp2(float64(k-1)) + t.rng.ExpFloat64()*.01
 }

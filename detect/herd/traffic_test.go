@@ -110,9 +110,11 @@ func hint(*rand.Rand, int) float64  { return 2 }
 func doubling(_ *rand.Rand, k int) float64 {
 	return min(5, .2*math.Pow(2, float64(k-1)))
 }
+
 func quarter(r *rand.Rand, k int) float64 {
 	return min(8, .5*math.Pow(2, float64(k-1))) * (.75 + .5*r.Float64())
 }
+
 func equal(r *rand.Rand, k int) float64 {
 	return min(8, .2*math.Pow(2, float64(k-1))) * (.5 + .5*r.Float64())
 }
