@@ -10,16 +10,17 @@ import (
 // Input usually starts inside the incident. What was before is not known then,
 // and nothing may be said that rests on it.
 func TestInputThatBeginsInTheIncident(t *testing.T) {
-	// under tells for each cut whether the incident is under way there.
-	under := map[string]map[float64]bool{
+	// within tells whether an incident is under way at the cut; where it begins a
+	// few seconds after, either answer is fair, since no calm could be measured.
+	within := map[string]map[float64]bool{
 		"capacity-growth":     {.5: false, .65: true, .75: true, .85: true},
 		"healthy":             {.5: false, .75: false},
-		"lockstep-bare-429":   {.5: false, .6: true, .65: true, .75: true},
+		"lockstep-bare-429":   {.5: false, .6: true, .65: true, .7: true},
 		"retry-after-ignored": {.3: true, .5: true, .65: true},
 	}
 	for _, name := range captures {
 		res := load(t, name)
-		for share, within := range under[name] {
+		for share, inside := range within[name] {
 			t.Run(fmt.Sprintf("%s from %.2f", name, share), func(t *testing.T) {
 				p := recording(t, cut(res, share), detect.Options{})
 				start, end := p.Span()
@@ -34,11 +35,11 @@ func TestInputThatBeginsInTheIncident(t *testing.T) {
 				runAll(t, p)
 				v := p.Snapshot(detect.View{Whole: true}).Verdict
 				t.Logf("%s, %s, since %d ms after the start, censored %v", v.State, v.Cause, (v.Since-start)/1e6, v.SinceCensored)
-				if within && v.State < detect.Watch {
+				if inside && v.State < detect.Watch {
 					t.Errorf("%s, though an incident is under way", v.State)
 				}
-				if v.State >= detect.Watch && v.SinceCensored != within {
-					t.Errorf("since censored: %v, want %v", v.SinceCensored, within)
+				if inside && !v.SinceCensored {
+					t.Errorf("the incident is said to begin %d ms after the input's start, though it is older", (v.Since-start)/1e6)
 				}
 			})
 		}

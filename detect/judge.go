@@ -228,7 +228,8 @@ func (j *judge) loopFeatures(e *engine) {
 	n := int64(r.Seconds)
 	v.Set(rules.Seconds, float64(r.Seconds), n)
 	v.Set(rules.CalmSeconds, float64(r.CalmSeconds), n)
-	v.Set(rules.Baseline, bit(r.Baseline), n)
+	// An operator who says what the server can do stands in for the calm before.
+	v.Set(rules.Baseline, bit(r.Baseline || e.opt.Capacity > 0), n)
 	v.Set(rules.FreshPerS, r.Fresh, n)
 	v.Set(rules.FreshMedian10, r.FreshMedian10, 10)
 	v.Set(rules.GoodputPerS, r.Goodput, n)

@@ -314,7 +314,7 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	if e.clock() > int64(herdClock) && e.pop.total.attempts > 0 {
 		next = append(next, "the clock is too coarse to see lockstep: log milliseconds ($msec), or capture the traffic")
 	}
-	if v.State >= Watch && !e.judge.loop.Baseline {
+	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
 		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
 	}
 	return next

@@ -51,7 +51,7 @@ func block(order both, kind uint32, body []byte) []byte {
 func asNG(order both, b []byte) []byte {
 	out := block(order, magicNG, append(order.AppendUint32(nil, byteOrderMagic), 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255))
 	out = append(out, block(order, 0xbad, []byte("unknown"))...)
-	iface := order.AppendUint16(nil, linkEthernet)
+	iface := order.AppendUint16(nil, uint16(linkEthernet))
 	iface = append(iface, 0, 0, 0, 0, 0, 0)
 	iface = order.AppendUint16(order.AppendUint16(iface, optResolution), 1)
 	out = append(out, block(order, blockInterface, append(iface, 9, 0, 0, 0))...)

@@ -3,15 +3,18 @@ package packet
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/google/gopacket/layers"
 )
 
-// Link types (https://www.tcpdump.org/linktypes.html).
+// Link types (https://www.tcpdump.org/linktypes.html). gopacket's type holds
+// eight bits, so the newer ones have to be written out.
 const (
-	linkNull     = 0
-	linkEthernet = 1
-	linkRaw      = 101
-	linkLoop     = 108
-	linkSLL      = 113
+	linkNull     = uint32(layers.LinkTypeNull)
+	linkEthernet = uint32(layers.LinkTypeEthernet)
+	linkRaw      = uint32(layers.LinkTypeRaw)
+	linkLoop     = uint32(layers.LinkTypeLoop)
+	linkSLL      = uint32(layers.LinkTypeLinuxSLL)
 	linkIPv4     = 228
 	linkIPv6     = 229
 	linkSLL2     = 276
@@ -30,14 +33,14 @@ const (
 
 // Ether types.
 const (
-	etherIPv4  = 0x0800
-	etherIPv6  = 0x86dd
-	etherVLAN  = 0x8100
-	etherQinQ  = 0x88a8
-	etherQinQ1 = 0x9100
-	etherMPLS  = 0x8847
-	etherPPPoE = 0x8864
-	etherTEB   = 0x6558 // Ethernet in GRE and Geneve (RFC 8926)
+	etherIPv4  = uint16(layers.EthernetTypeIPv4)
+	etherIPv6  = uint16(layers.EthernetTypeIPv6)
+	etherVLAN  = uint16(layers.EthernetTypeDot1Q)
+	etherQinQ  = uint16(layers.EthernetTypeQinQ)
+	etherQinQ1 = 0x9100 // used before IEEE 802.1ad was written
+	etherMPLS  = uint16(layers.EthernetTypeMPLSUnicast)
+	etherPPPoE = uint16(layers.EthernetTypePPPoESession)
+	etherTEB   = uint16(layers.EthernetTypeTransparentEthernetBridging) // Ethernet in GRE and Geneve (RFC 8926)
 )
 
 var be = binary.BigEndian

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/common/model"
+
 	"stormwatch/capture"
 )
 
@@ -32,7 +34,7 @@ type matrix struct {
 }
 
 type rawSeries struct {
-	Metric     map[string]string `json:"metric"`
+	Metric     model.Metric      `json:"metric"`
 	Values     []sample          `json:"values"`
 	Histograms []json.RawMessage `json:"histograms"`
 }
@@ -150,9 +152,9 @@ func (a *answer) series(h *capture.Health) (out []series, coded bool, err error)
 		if err := rawCounter(r.Metric); err != nil {
 			return nil, false, err
 		}
-		s := series{key: labelKey(r.Metric), samples: r.Values}
+		s := series{key: r.Metric.String(), samples: r.Values}
 		if label != "" {
-			s.kind = kindOf(r.Metric[label])
+			s.kind = kindOf(string(r.Metric[label]))
 		}
 		for range r.Histograms {
 			h.Read++
@@ -175,11 +177,11 @@ func (a *answer) remarks(h *capture.Health) {
 	}
 }
 
-func codeLabel(all []rawSeries) string {
+func codeLabel(all []rawSeries) model.LabelName {
 	for _, name := range codeLabels {
 		for _, r := range all {
-			if _, ok := r.Metric[name]; ok {
-				return name
+			if _, ok := r.Metric[model.LabelName(name)]; ok {
+				return model.LabelName(name)
 			}
 		}
 	}
@@ -188,28 +190,12 @@ func codeLabel(all []rawSeries) string {
 
 // rawCounter refuses series that were never put through rate(), which drops the
 // name: their values would be read as absurd rates.
-func rawCounter(metric map[string]string) error {
-	name := metric["__name__"]
+func rawCounter(metric model.Metric) error {
+	name := string(metric[model.MetricNameLabel])
 	for _, suffix := range []string{"_total", "_count", "_sum", "_bucket"} {
 		if strings.HasSuffix(name, suffix) {
 			return fmt.Errorf("holds the raw counter %s: save the answer to sum by (code) (rate(%s[1m]))", capture.Clean(name), capture.Clean(name))
 		}
 	}
 	return nil
-}
-
-func labelKey(metric map[string]string) string {
-	names := make([]string, 0, len(metric))
-	for n := range metric {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	var b strings.Builder
-	for i, n := range names {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(n + "=" + strconv.Quote(metric[n]))
-	}
-	return "{" + b.String() + "}"
 }
