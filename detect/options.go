@@ -13,7 +13,7 @@ type Options struct {
 	ClientBy string  // "addr" (default) or "key": what a client is
 	Capacity float64 // what the server can serve per second, if the operator knows; 0 unknown
 	TempDir  string  // for the spool; "" is the system's
-	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 48 MiB
+	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 
 	MaxClients     int           // clients kept, the longest idle leave first; 0 means 1<<20
 	MaxCheckpoints int64         // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start
@@ -36,7 +36,7 @@ func (o Options) withDefaults() Options {
 		o.ClientBy = "addr"
 	}
 	if o.Memory == 0 {
-		o.Memory = 48 << 20
+		o.Memory = 16 << 20
 	}
 	if o.MaxClients == 0 {
 		o.MaxClients = 1 << 20

@@ -20,7 +20,7 @@ func (p *page) input(s *detect.Snapshot, o Options) {
 	for i := range s.Sources {
 		src := &s.Sources[i]
 		h := &src.Health
-		p.term(2, clip(src.Name, 60), 0, src.Kind+"; "+healthText(h))
+		p.term(2, clip(src.Name, 40), 0, "("+src.Kind+"): "+healthText(h))
 		p.term(4, "note", 6, src.Note)
 		for _, k := range h.Skipped {
 			text := count(k.Count) + "  " + k.Reason

@@ -26,6 +26,13 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(round(n.V))
 }
 
+// measure is a number that is always known; where it is none after all, null
+// keeps the rest of the report readable.
+type measure float64
+
+// MarshalJSON implements json.Marshaler.
+func (m measure) MarshalJSON() ([]byte, error) { return number(detect.Some(float64(m))).MarshalJSON() }
+
 func round(x float64) float64 {
 	if a := math.Abs(x); a >= 1e12 || math.IsNaN(x) {
 		return x
@@ -61,6 +68,18 @@ func (m maybe) MarshalJSON() ([]byte, error) {
 	return plainJSON(clean(string(m)))
 }
 
+// lines is a text of several lines, from a rule file; its tabs stay.
+type lines string
+
+// MarshalJSON implements json.Marshaler.
+func (l lines) MarshalJSON() ([]byte, error) {
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(string(l), func(rune) bool { return false }) {
+		b.WriteString(part)
+	}
+	return plainJSON(b.String())
+}
+
 // plainJSON quotes a string without the escapes that only HTML needs.
 func plainJSON(s string) ([]byte, error) {
 	var b bytes.Buffer
@@ -71,9 +90,9 @@ func plainJSON(s string) ([]byte, error) {
 }
 
 type jsonReport struct {
-	Schema        string           `json:"schema"`
-	Version       string           `json:"version"`
-	Perspective   string           `json:"perspective"`
+	Schema        text           `json:"schema"`
+	Version       text           `json:"version"`
+	Perspective   text           `json:"perspective"`
 	Sources       []jsonSource     `json:"sources"`
 	Window        jsonWindow       `json:"window"`
 	Verdict       jsonVerdict      `json:"verdict"`
@@ -87,16 +106,16 @@ type jsonReport struct {
 
 type jsonSource struct {
 	Name    text       `json:"name"`
-	Kind    string     `json:"kind"`
+	Kind    text     `json:"kind"`
 	Vantage text       `json:"vantage"`
 	Primary bool       `json:"primary"`
 	Note    maybe      `json:"note"`
-	Offset  float64    `json:"offset_s"`
+	Offset  measure    `json:"offset_s"`
 	Health  jsonHealth `json:"health"`
 }
 
 type jsonHealth struct {
-	Unit       string     `json:"unit"`
+	Unit       text     `json:"unit"`
 	Read       uint64     `json:"read"`
 	Used       uint64     `json:"used"`
 	Skipped    []jsonSkip `json:"skipped"`
@@ -123,9 +142,9 @@ type jsonWindow struct {
 }
 
 type jsonVerdict struct {
-	State         string  `json:"state"`
-	Cause         string  `json:"cause"`
-	Confidence    float64 `json:"confidence"`
+	State         text  `json:"state"`
+	Cause         text  `json:"cause"`
+	Confidence    measure `json:"confidence"`
 	Since         moment  `json:"since"`
 	SinceCensored bool    `json:"since_censored"`
 	Trend         maybe   `json:"trend"`
@@ -156,12 +175,12 @@ type jsonTotals struct {
 }
 
 type jsonFinding struct {
-	Signature   string         `json:"signature"`
-	Scope       string         `json:"scope"`
-	Score       float64        `json:"score"`
+	Signature   text         `json:"signature"`
+	Scope       text         `json:"scope"`
+	Score       measure        `json:"score"`
 	Parts       []jsonPart     `json:"parts"`
-	Severity    string         `json:"severity"`
-	Confidence  float64        `json:"confidence"`
+	Severity    text         `json:"severity"`
+	Confidence  measure        `json:"confidence"`
 	Onset       moment         `json:"onset"`
 	Censored    bool           `json:"onset_censored"`
 	Detected    moment         `json:"detected"`
@@ -174,21 +193,21 @@ type jsonFinding struct {
 	Says        text           `json:"says"`
 	At          []text         `json:"at"`
 	Evidence    []jsonEvidence `json:"evidence"`
-	Mitigations []string       `json:"mitigations"`
+	Mitigations []text       `json:"mitigations"`
 }
 
 type jsonPart struct {
-	Name   string  `json:"name"`
-	Points float64 `json:"points"`
-	Max    float64 `json:"max"`
+	Name   text  `json:"name"`
+	Points measure `json:"points"`
+	Max    measure `json:"max"`
 }
 
 type jsonEvidence struct {
-	Name      string `json:"name"`
+	Name      text `json:"name"`
 	Value     number `json:"value"`
-	Unit      string `json:"unit"`
+	Unit      text `json:"unit"`
 	N         int64  `json:"n"`
-	Threshold string `json:"threshold"`
+	Threshold text `json:"threshold"`
 	P         number `json:"p"`
 }
 
@@ -210,40 +229,40 @@ type jsonClient struct {
 	Avoidable     number      `json:"avoidable_per_s"`
 	Victim        bool        `json:"victim"`
 	Policy        *jsonPolicy `json:"policy"`
-	Score         float64     `json:"score"`
+	Score         measure     `json:"score"`
 }
 
 type jsonPolicy struct {
-	Family      string  `json:"family"`
-	Name        string  `json:"name"`
-	Probability float64 `json:"probability"`
+	Family      text  `json:"family"`
+	Name        text  `json:"name"`
+	Probability measure `json:"probability"`
 }
 
 type jsonMitigation struct {
-	ID       string        `json:"id"`
-	Title    string        `json:"title"`
-	Who      string        `json:"who"`
-	When     string        `json:"when"`
+	ID       text        `json:"id"`
+	Title    text        `json:"title"`
+	Who      text        `json:"who"`
+	When     text        `json:"when"`
 	Effect   *jsonEffect   `json:"effect"`
-	Expect   string        `json:"expect"`
-	Risk     string        `json:"risk"`
-	Dont     string        `json:"dont"`
-	Undo     string        `json:"undo"`
-	Check    string        `json:"check"`
-	Because  []string      `json:"because"`
+	Expect   text        `json:"expect"`
+	Risk     text        `json:"risk"`
+	Dont     text        `json:"dont"`
+	Undo     text        `json:"undo"`
+	Check    text        `json:"check"`
+	Because  []text      `json:"because"`
 	Snippets []jsonSnippet `json:"snippets"`
 }
 
 type jsonEffect struct {
-	Requests [2]float64 `json:"requests"`
-	Peak     [2]float64 `json:"peak_50ms"`
-	P95      [2]float64 `json:"p95_s"`
-	Goodput  [2]float64 `json:"goodput_per_s"`
+	Requests [2]measure `json:"requests"`
+	Peak     [2]measure `json:"peak_50ms"`
+	P95      [2]measure `json:"p95_s"`
+	Goodput  [2]measure `json:"goodput_per_s"`
 }
 
 type jsonSnippet struct {
-	For  string `json:"for"`
-	Text string `json:"text"`
+	For  text  `json:"for"`
+	Text lines `json:"text"`
 }
 
 // JSON writes the report that programs read, of schema Schema. Keys are always
@@ -251,7 +270,7 @@ type jsonSnippet struct {
 func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 	s = topped(prepared(s, o), o.Top)
 	r := jsonReport{
-		Schema: Schema, Version: o.Version, Perspective: s.Perspective,
+		Schema: Schema, Version: text(o.Version), Perspective: text(s.Perspective),
 		Window: jsonWindow{moment(s.Start), moment(s.End)}, Verdict: verdictOf(&s.Verdict), Totals: totalsOf(s),
 		Sources:       each(s.Sources, sourceOf),
 		Findings:      each(s.Findings, findingOf),
@@ -275,16 +294,14 @@ func each[T, U any](in []T, f func(*T) U) []U {
 	return out
 }
 
-func same[T any](in []T) []T { return append([]T{}, in...) }
-
 func texts(in []string) []text { return each(in, func(s *string) text { return text(*s) }) }
 
 func sourceOf(s *detect.Source) jsonSource {
 	h := &s.Health
 	return jsonSource{
-		Name: text(s.Name), Kind: s.Kind, Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: s.OffsetSeconds,
+		Name: text(s.Name), Kind: text(s.Kind), Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: measure(s.OffsetSeconds),
 		Health: jsonHealth{
-			Unit: h.Unit, Read: h.Read, Used: h.Used, Dropped: h.Dropped, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
+			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
 			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts,
 			Skipped: each(h.Skipped, func(k *capture.Skip) jsonSkip {
@@ -296,7 +313,7 @@ func sourceOf(s *detect.Source) jsonSource {
 
 func verdictOf(v *detect.Verdict) jsonVerdict {
 	return jsonVerdict{
-		v.State.String(), v.Cause.String(), round(v.Confidence), moment(v.Since), v.SinceCensored, maybe(v.Trend),
+		text(v.State.String()), text(v.Cause.String()), measure(v.Confidence), moment(v.Since), v.SinceCensored, maybe(v.Trend),
 		text(v.What), text(v.Who), text(v.Do), text(v.Dont), texts(v.NextEvidence),
 	}
 }
@@ -316,13 +333,13 @@ func totalsOf(s *detect.Snapshot) jsonTotals {
 
 func findingOf(f *detect.Finding) jsonFinding {
 	return jsonFinding{
-		Signature: f.Signature, Scope: f.Scope, Score: round(f.Score), Severity: f.Severity.String(), Confidence: round(f.Confidence),
+		Signature: text(f.Signature), Scope: text(f.Scope), Score: measure(f.Score), Severity: text(f.Severity.String()), Confidence: measure(f.Confidence),
 		Onset: moment(f.Onset), Censored: f.OnsetCensored, Detected: moment(f.Detected), Ended: moment(f.Ended),
 		Clients: texts(f.Clients), ClientCount: f.ClientCount, Route: maybe(f.Route), Layer: maybe(f.Layer), Agent: maybe(f.Agent),
-		Says: text(f.Says), At: texts(f.At), Mitigations: same(f.Mitigations),
-		Parts: each(f.Parts, func(p *detect.Part) jsonPart { return jsonPart{p.Name, round(p.Points), round(p.Max)} }),
+		Says: text(f.Says), At: texts(f.At), Mitigations: texts(f.Mitigations),
+		Parts: each(f.Parts, func(p *detect.Part) jsonPart { return jsonPart{text(p.Name), measure(p.Points), measure(p.Max)} }),
 		Evidence: each(f.Evidence, func(e *detect.Evidence) jsonEvidence {
-			return jsonEvidence{e.Name, number(detect.Some(e.Value)), e.Unit, e.N, e.Threshold, number(e.P)}
+			return jsonEvidence{text(e.Name), number(detect.Some(e.Value)), text(e.Unit), e.N, text(e.Threshold), number(e.P)}
 		}),
 	}
 }
@@ -331,22 +348,24 @@ func clientOf(c *detect.Client) jsonClient {
 	out := jsonClient{
 		Client: text(c.Label), Name: maybe(c.Name), Agent: maybe(c.Agent), Attempts: c.Attempts, OK: c.OK, Refused: c.Refused,
 		Amplification: number(c.Amplification), GapMedian: number(c.GapMedianS), EarlyShare: number(c.EarlyShare),
-		Avoidable: number(c.AvoidablePerS), Victim: c.Victim, Score: round(c.Score),
+		Avoidable: number(c.AvoidablePerS), Victim: c.Victim, Score: measure(c.Score),
 	}
 	if c.Policy.Family != "" {
-		out.Policy = &jsonPolicy{c.Policy.Family, c.Policy.Name, round(c.Policy.Probability)}
+		out.Policy = &jsonPolicy{text(c.Policy.Family), text(c.Policy.Name), measure(c.Policy.Probability)}
 	}
 	return out
 }
 
 func mitigationOf(m *detect.Mitigation) jsonMitigation {
 	out := jsonMitigation{
-		ID: m.ID, Title: m.Title, Who: m.Who, When: m.When, Expect: m.Expect, Risk: m.Risk, Dont: m.Dont, Undo: m.Undo, Check: m.Check,
-		Because:  same(m.Because),
-		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet(*s) }),
+		ID: text(m.ID), Title: text(m.Title), Who: text(m.Who), When: text(m.When), Expect: text(m.Expect), Risk: text(m.Risk),
+		Dont: text(m.Dont), Undo: text(m.Undo), Check: text(m.Check), Because: texts(m.Because),
+		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet{text(s.For), lines(s.Text)} }),
 	}
-	if m.Effect != nil {
-		out.Effect = &jsonEffect{m.Effect.Requests, m.Effect.Peak50ms, m.Effect.P95S, m.Effect.GoodputPerS}
+	if e := m.Effect; e != nil {
+		out.Effect = &jsonEffect{span2(e.Requests), span2(e.Peak50ms), span2(e.P95S), span2(e.GoodputPerS)}
 	}
 	return out
 }
+
+func span2(r [2]float64) [2]measure { return [2]measure{measure(r[0]), measure(r[1])} }

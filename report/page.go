@@ -36,7 +36,7 @@ func (p *page) term(indent int, label string, width int, text string) {
 	if text == "" {
 		return
 	}
-	label = clean(label)
+	label = clip(label, columns/2)
 	lead := strings.Repeat(" ", indent) + label + strings.Repeat(" ", max(width-ansi.StringWidth(label), 1))
 	room := max(columns-ansi.StringWidth(lead), 20)
 	for _, part := range wrap(text, room) {

@@ -31,7 +31,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 	if v.What != "" {
 		line += "  " + clean(v.What)
 	}
-	for i, part := range wrap(line, columns) {
+	for i, part := range wrap(line, columns-2) {
 		if i > 0 {
 			part = "  " + part
 		}

@@ -1,0 +1,139 @@
+package detect_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"stormwatch/detect"
+)
+
+// kind is seeded traffic of which it is known which signatures it bears.
+type kind struct {
+	text string
+	must []string // raised in every run
+	may  []string // either answer is fair
+}
+
+// kinds without and with signatures. Each begins with 30 s of calm.
+var kinds = map[string]kind{
+	"steady": {text: limited(20, "none", `
+  - {name: app, count: 40, agent: app/1, policy: full-jitter base=500ms attempts=4, paths: ["/a/{id}"], demand: [{rate: 0.2}]}`)},
+	"pollers": {text: limited(100, "none", `
+  - {name: poll, count: 60, agent: poll/1, policy: none, paths: ["/p/{client}"], demand: [{every: 1s}]}`)},
+	// A job that asks once and takes no for an answer.
+	"burst, no retries": {text: limited(20, "1s..4s", `
+  - {name: job, count: 50, agent: job/1, policy: none, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`)},
+	// The burst returns spread out and drains.
+	"burst, full jitter": {text: limited(20, "2s..8s", `
+  - {name: job, count: 50, agent: job/1, policy: hint-floor base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`)},
+	"burst, full jitter, bare": {text: limited(20, "none", `
+  - {name: job, count: 50, agent: job/1, policy: full-jitter base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`),
+		must: []string{"hint-missing"}},
+	"burst, equal jitter": {text: limited(20, "1s", `
+  - {name: job, count: 50, agent: job/1, policy: equal-jitter base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`)},
+	// More is wanted than can be served; everybody obeys.
+	"growth": {text: served(`
+  - {name: app, count: 60, agent: app/1, policy: hint-floor base=1s cap=8s attempts=3, paths: ["/a/{id}"], demand: [{from: 0s, to: 30s, rate: 0.1}, {from: 30s, to: 60s, rate: 0.1, grow_to: 0.3}, {from: 60s, to: 100s, rate: 0.3}]}`),
+		must: []string{"capacity-not-behaviour"}},
+	"growth, no retries": {text: served(`
+  - {name: app, count: 60, agent: app/1, policy: none, paths: ["/a/{id}"], demand: [{from: 0s, to: 30s, rate: 0.1}, {from: 30s, to: 60s, rate: 0.1, grow_to: 0.3}, {from: 60s, to: 100s, rate: 0.3}]}`),
+		must: []string{"capacity-not-behaviour"}},
+	"lockstep": {text: limited(10, "none", `
+  - {name: job, count: 50, agent: job/1, policy: fixed base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
+		must: []string{"hint-missing", "lockstep"}, may: []string{"rising-share-after-burst"}},
+	"lockstep by hint": {text: limited(10, "2s", `
+  - {name: job, count: 50, agent: job/1, policy: hint-exact base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
+		must: []string{"lockstep"}, may: []string{"rising-share-after-burst"}},
+	"deaf": {text: limited(20, "4s..8s", `
+  - {name: job, count: 30, agent: job/1, policy: full-jitter base=300ms cap=2s attempts=8, paths: ["/j/{id}"], demand: [{rate: 0.2}, {from: 30s, to: 70s, rate: 1}]}`),
+		must: []string{"hint-ignored"}, may: []string{"rising-share-after-burst"}},
+	"loop": {text: looping(`
+  - {name: app, count: 80, agent: app/1, policy: full-jitter base=300ms cap=1s, paths: ["/a/{id}"], demand: [{rate: 0.2}, {from: 30s, to: 36s, rate: 1.2}]}`),
+		must: []string{"hint-missing", "rising-share-after-burst"}},
+}
+
+func limited(limit int, hint, groups string) string {
+	return fmt.Sprintf("name: run\nstart: 2026-03-02T03:10:00Z\nduration: 100s\nserver: {limiter: {limit: %d, window: 1s}, hint: %s}\ngroups:%s", limit, hint, groups)
+}
+
+func served(groups string) string {
+	return "name: run\nstart: 2026-03-02T03:10:00Z\nduration: 100s\nserver: {capacity: {rate: 10, workers: 2, queue: 6, refuse: 503}, hint: 2s..5s}\ngroups:" + groups
+}
+
+func looping(groups string) string {
+	return "name: run\nstart: 2026-03-02T03:10:00Z\nduration: 120s\nserver: {limiter: {limit: 30, window: 1s, count_refused: true}, hint: none}\ngroups:" + groups
+}
+
+func TestLockstepNull(t *testing.T)    { null(t, "lockstep") }
+func TestHintMissingNull(t *testing.T) { null(t, "hint-missing") }
+func TestHintIgnoredNull(t *testing.T) { null(t, "hint-ignored") }
+func TestAfterBurstNull(t *testing.T)  { null(t, "rising-share-after-burst") }
+func TestCapacityNull(t *testing.T)    { null(t, "capacity-not-behaviour") }
+func TestEveryKindBelongsToANull(t *testing.T) {
+	for name, k := range kinds {
+		for _, s := range append(k.must, k.may...) {
+			if !slices.Contains([]string{"lockstep", "hint-missing", "hint-ignored", "rising-share-after-burst", "capacity-not-behaviour"}, s) {
+				t.Errorf("%s: signature %s is tested by nobody", name, s)
+			}
+		}
+	}
+}
+
+// null counts in how many seeded runs a signature is raised: never where the
+// traffic does not bear it, always where it does.
+func null(t *testing.T, signature string) {
+	runs := 3
+	if os.Getenv("STORMWATCH_QUALITY") == "1" {
+		runs = 60
+	}
+	names := make([]string, 0, len(kinds))
+	for name := range kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		k := kinds[name]
+		hits := raisedIn(t, k, signature, runs)
+		t.Logf("%-26s %d of %d", name, hits, runs)
+		switch {
+		case slices.Contains(k.may, signature):
+		case slices.Contains(k.must, signature):
+			if hits < runs {
+				t.Errorf("%s: %s raised in %d of %d runs, want all", name, signature, hits, runs)
+			}
+		case hits > 0:
+			t.Errorf("%s: %s raised in %d of %d runs, want none", name, signature, hits, runs)
+		}
+	}
+}
+
+// raisedIn plays seeds 1..runs, as many at once as there are processors.
+func raisedIn(t *testing.T, k kind, signature string, runs int) (hits int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for seed := range runs {
+		res := play(t, k.text, seed+1)
+		p := recording(t, res, detect.Options{})
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := p.RunAll(t.Context()); err != nil {
+				t.Error(err)
+				return
+			}
+			if slices.Contains(raised(p.Snapshot(detect.View{Whole: true})), signature) {
+				mu.Lock()
+				hits++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return hits
+}
