@@ -6,7 +6,10 @@ import (
 	"stormwatch/detect"
 )
 
-const defaultTop = 10
+const (
+	defaultTop   = 10
+	clientColumn = 16 // columns; an IPv4 address has 15
+)
 
 // clients writes the table of those to act on first. Its columns come to 100.
 func (p *page) clients(s *detect.Snapshot, o Options) {
@@ -21,12 +24,16 @@ func (p *page) clients(s *detect.Snapshot, o Options) {
 	}
 	p.head("Clients", count(n)+" of "+count(max(s.ClientCount, n))+", by what they need not have sent")
 	row := func(client, agent, attempts, ok, refused, amp, wait, early, avoidable, sign string) {
+		if client = clean(client); width(client) > clientColumn { // a name is never cut: it is what is acted on
+			p.line("  " + truncate(client, columns-2, "…"))
+			client = ""
+		}
 		p.line("  " + strings.Join([]string{
-			cell(client, 18), cell(agent, 16), cell(attempts, -8), cell(ok, -7), cell(refused, -8), cell(amp, -6),
-			cell(wait, -7), cell(early, -5), cell(avoidable, -6), cell(sign, 8),
+			cell(client, clientColumn), cell(agent, 15), cell(attempts, -7), cell(ok, -7), cell(refused, -7), cell(amp, -6),
+			cell(wait, -7), cell(early, -5), cell(avoidable, -6), cell(sign, 13),
 		}, " "))
 	}
-	row("CLIENT", "AGENT", "ATTEMPTS", "OK", "REFUSED", "AMP", "GAP", "EARLY", "AVOID", "SIGN")
+	row("CLIENT", "AGENT", "SENT", "OK", "REFUSED", "AMP", "GAP", "EARLY", "AVOID", "SIGN")
 	for i := range s.Clients[:n] {
 		c := &s.Clients[i]
 		row(label(c), c.Agent, count(c.Attempts), count(c.OK), count(c.Refused), times(c.Amplification),
@@ -55,7 +62,7 @@ func sign(c *detect.Client) string {
 	case n == 1:
 		return c.Signatures[0]
 	default:
-		return cell(c.Signatures[0], 5) + " +" + count(n-1)
+		return clip(c.Signatures[0], 10) + " +" + count(n-1)
 	}
 }
 

@@ -1,59 +1,55 @@
 package report
 
 import (
-	"encoding/json"
 	"io"
+	"strconv"
 
 	"stormwatch/capture"
 	"stormwatch/detect"
 )
 
-type jsonExchange struct {
-	Time       moment   `json:"time"`
-	End        moment   `json:"end"`
-	Client     text     `json:"client"`
-	Src        string   `json:"src"`
-	ConnSeq    uint32   `json:"conn_seq,omitempty"`
-	Method     text     `json:"method"`
-	Host       text     `json:"host"`
-	Path       text     `json:"path"`
-	Status     uint16   `json:"status"`
-	Outcome    string   `json:"outcome"`
-	Reason     string   `json:"reason"`
-	Hint       jsonHint `json:"hint"`
-	Chain      text     `json:"chain"`
-	Attempt    int      `json:"attempt"`
-	Evidence   string   `json:"evidence"`
-	Confidence float64  `json:"confidence"`
-	Source     text     `json:"source"`
-	At         string   `json:"at"`
-}
-
-type jsonHint struct {
-	State string `json:"state"`
-	Kind  maybe  `json:"kind"`
-	Wait  number `json:"wait_s"`
-	Raw   maybe  `json:"raw"`
-}
-
 // Exchanges returns a function that writes one row of the normal form as a line
-// of JSON.
+// of JSON. Each row is one Write; the writer is best a buffered one.
 func Exchanges(w io.Writer) func(*detect.Row) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	var line []byte
 	return func(r *detect.Row) error {
-		x := r.X
-		h := x.Hint
-		return enc.Encode(&jsonExchange{
-			Time: moment(x.Start), End: moment(x.End), Client: text(r.Client), Src: x.Src.String(), ConnSeq: x.ConnSeq,
-			Method: text(r.Method), Host: text(r.Host), Path: text(r.Path), Status: x.Status,
-			Outcome: x.Outcome.String(), Reason: x.Reason.String(),
-			Hint: jsonHint{
-				State: h.State.String(), Kind: maybe(h.Kind.String()), Raw: maybe(r.HintRaw),
-				Wait: number{V: float64(h.Wait) / 1e9, Known: h.State == capture.Present && h.Kind != capture.Malformed},
-			},
-			Chain: text(r.Chain), Attempt: r.Attempt, Evidence: r.Evidence.String(), Confidence: round(r.Confidence),
-			Source: text(r.Source), At: x.At.String(),
-		})
+		line = appendRow(line[:0], r)
+		_, err := w.Write(line)
+		return err
 	}
+}
+
+// appendRow writes the keys in the order in which they are documented. conn_seq
+// is left out where connections cannot be told apart.
+func appendRow(b []byte, r *detect.Row) []byte {
+	x := r.X
+	b = appendMoment(append(b, `{"time":`...), x.Start)
+	b = appendMoment(append(b, `,"end":`...), x.End)
+	b = appendText(append(b, `,"client":`...), r.Client)
+	b = appendText(append(b, `,"src":`...), x.Src.String())
+	if x.ConnSeq != 0 {
+		b = strconv.AppendUint(append(b, `,"conn_seq":`...), uint64(x.ConnSeq), 10)
+	}
+	b = appendText(append(b, `,"method":`...), r.Method)
+	b = appendText(append(b, `,"host":`...), r.Host)
+	b = appendText(append(b, `,"path":`...), r.Path)
+	b = strconv.AppendUint(append(b, `,"status":`...), uint64(x.Status), 10)
+	b = appendText(append(b, `,"outcome":`...), x.Outcome.String())
+	b = appendText(append(b, `,"reason":`...), x.Reason.String())
+	b = appendHint(append(b, `,"hint":`...), &x.Hint, r.HintRaw)
+	b = appendText(append(b, `,"chain":`...), r.Chain)
+	b = strconv.AppendInt(append(b, `,"attempt":`...), int64(r.Attempt), 10)
+	b = appendText(append(b, `,"evidence":`...), r.Evidence.String())
+	b = appendNumber(append(b, `,"confidence":`...), detect.Some(r.Confidence))
+	b = appendText(append(b, `,"source":`...), r.Source)
+	b = appendText(append(b, `,"at":`...), x.At.String())
+	return append(b, '}', '\n')
+}
+
+func appendHint(b []byte, h *capture.Hint, raw string) []byte {
+	b = appendText(append(b, `{"state":`...), h.State.String())
+	b = appendMaybe(append(b, `,"kind":`...), h.Kind.String())
+	b = appendNumber(append(b, `,"wait_s":`...), detect.Number{V: float64(h.Wait) / 1e9, Known: h.Usable()})
+	b = appendMaybe(append(b, `,"raw":`...), raw)
+	return append(b, '}')
 }

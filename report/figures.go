@@ -102,7 +102,7 @@ func several[N int | int64 | uint64](n N, noun string) string {
 	return count(n) + " " + noun + "s"
 }
 
-// span prints a length of time: "40ms", "5.5s", "6m12s".
+// span prints a length of time: "1µs", "40ms", "5.5s", "6m12s".
 func span(ns int64) string {
 	d := time.Duration(ns)
 	switch {
@@ -110,6 +110,8 @@ func span(ns int64) string {
 		return d.Round(time.Second).String()
 	case d >= time.Second:
 		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Millisecond).String()
 	}
 	return d.String()
 }

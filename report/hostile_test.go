@@ -75,6 +75,9 @@ var hostileTexts = map[string]string{
 func TestHostile(t *testing.T) {
 	for name, s := range hostileTexts {
 		for _, state := range []detect.State{detect.Storm, detect.Unknown} {
+			if len(s) > 10_000 && state == detect.Unknown {
+				continue // once is enough for what takes long
+			}
 			snapshot := storm()
 			fill(snapshot, s)
 			snapshot.Verdict.State = state
@@ -105,6 +108,9 @@ func hostileRow(s string) *detect.Row {
 
 // hidden tells whether a character may not stand in a line of output.
 func hidden(r rune) bool {
+	if r >= 0x20 && r < 0x7f {
+		return false // what most of a text is
+	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)
 }
 
@@ -165,8 +171,8 @@ func FuzzText(f *testing.F) {
 		snapshot := storm()
 		fill(snapshot, s)
 		snapshot.Verdict.State = detect.State(state % 6)
-		for name, form := range forms {
-			checkClean(t, name, render(t, form, snapshot, report.Options{Snippets: true}))
+		for _, form := range []string{"text", "brief"} {
+			checkClean(t, form, render(t, forms[form], snapshot, report.Options{Snippets: true}))
 		}
 		checkJSON(t, "json", render(t, report.JSON, snapshot, report.Options{}))
 	})

@@ -1,11 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"math"
-	"time"
 
 	"stormwatch/capture"
 	"stormwatch/detect"
@@ -14,85 +11,10 @@ import (
 // Schema names the version of the JSON report; changes are additive.
 const Schema = "stormwatch.report/1"
 
-// number is a float that is null where unknown, and rounded so that its text
-// does not depend on the last bits of a sum.
-type number detect.Number
-
-// MarshalJSON implements json.Marshaler.
-func (n number) MarshalJSON() ([]byte, error) {
-	if !n.Known || math.IsNaN(n.V) || math.IsInf(n.V, 0) {
-		return []byte("null"), nil
-	}
-	return json.Marshal(round(n.V))
-}
-
-// measure is a number that is always known; where it is none after all, null
-// keeps the rest of the report readable.
-type measure float64
-
-// MarshalJSON implements json.Marshaler.
-func (m measure) MarshalJSON() ([]byte, error) { return number(detect.Some(float64(m))).MarshalJSON() }
-
-func round(x float64) float64 {
-	if a := math.Abs(x); a >= 1e12 || math.IsNaN(x) {
-		return x
-	}
-	return math.Round(x*1e6) / 1e6
-}
-
-// moment is a time, null for none.
-type moment int64
-
-// MarshalJSON implements json.Marshaler.
-func (m moment) MarshalJSON() ([]byte, error) {
-	if m == 0 {
-		return []byte("null"), nil
-	}
-	return json.Marshal(utc(int64(m)).Format(time.RFC3339Nano))
-}
-
-// text is a string that may have come from traffic.
-type text string
-
-// MarshalJSON implements json.Marshaler.
-func (t text) MarshalJSON() ([]byte, error) { return plainJSON(clean(string(t))) }
-
-// maybe is a text that is null where there is none.
-type maybe string
-
-// MarshalJSON implements json.Marshaler.
-func (m maybe) MarshalJSON() ([]byte, error) {
-	if m == "" {
-		return []byte("null"), nil
-	}
-	return plainJSON(clean(string(m)))
-}
-
-// lines is a text of several lines, from a rule file; its tabs stay.
-type lines string
-
-// MarshalJSON implements json.Marshaler.
-func (l lines) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
-	for part := range strings.FieldsFuncSeq(string(l), func(rune) bool { return false }) {
-		b.WriteString(part)
-	}
-	return plainJSON(b.String())
-}
-
-// plainJSON quotes a string without the escapes that only HTML needs.
-func plainJSON(s string) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(s)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 type jsonReport struct {
-	Schema        text           `json:"schema"`
-	Version       text           `json:"version"`
-	Perspective   text           `json:"perspective"`
+	Schema        text             `json:"schema"`
+	Version       text             `json:"version"`
+	Perspective   text             `json:"perspective"`
 	Sources       []jsonSource     `json:"sources"`
 	Window        jsonWindow       `json:"window"`
 	Verdict       jsonVerdict      `json:"verdict"`
@@ -106,7 +28,7 @@ type jsonReport struct {
 
 type jsonSource struct {
 	Name    text       `json:"name"`
-	Kind    text     `json:"kind"`
+	Kind    text       `json:"kind"`
 	Vantage text       `json:"vantage"`
 	Primary bool       `json:"primary"`
 	Note    maybe      `json:"note"`
@@ -115,7 +37,7 @@ type jsonSource struct {
 }
 
 type jsonHealth struct {
-	Unit       text     `json:"unit"`
+	Unit       text       `json:"unit"`
 	Read       uint64     `json:"read"`
 	Used       uint64     `json:"used"`
 	Skipped    []jsonSkip `json:"skipped"`
@@ -142,8 +64,8 @@ type jsonWindow struct {
 }
 
 type jsonVerdict struct {
-	State         text  `json:"state"`
-	Cause         text  `json:"cause"`
+	State         text    `json:"state"`
+	Cause         text    `json:"cause"`
 	Confidence    measure `json:"confidence"`
 	Since         moment  `json:"since"`
 	SinceCensored bool    `json:"since_censored"`
@@ -175,11 +97,11 @@ type jsonTotals struct {
 }
 
 type jsonFinding struct {
-	Signature   text         `json:"signature"`
-	Scope       text         `json:"scope"`
+	Signature   text           `json:"signature"`
+	Scope       text           `json:"scope"`
 	Score       measure        `json:"score"`
 	Parts       []jsonPart     `json:"parts"`
-	Severity    text         `json:"severity"`
+	Severity    text           `json:"severity"`
 	Confidence  measure        `json:"confidence"`
 	Onset       moment         `json:"onset"`
 	Censored    bool           `json:"onset_censored"`
@@ -193,21 +115,21 @@ type jsonFinding struct {
 	Says        text           `json:"says"`
 	At          []text         `json:"at"`
 	Evidence    []jsonEvidence `json:"evidence"`
-	Mitigations []text       `json:"mitigations"`
+	Mitigations []text         `json:"mitigations"`
 }
 
 type jsonPart struct {
-	Name   text  `json:"name"`
+	Name   text    `json:"name"`
 	Points measure `json:"points"`
 	Max    measure `json:"max"`
 }
 
 type jsonEvidence struct {
-	Name      text `json:"name"`
+	Name      text   `json:"name"`
 	Value     number `json:"value"`
-	Unit      text `json:"unit"`
+	Unit      text   `json:"unit"`
 	N         int64  `json:"n"`
-	Threshold text `json:"threshold"`
+	Threshold text   `json:"threshold"`
 	P         number `json:"p"`
 }
 
@@ -233,23 +155,23 @@ type jsonClient struct {
 }
 
 type jsonPolicy struct {
-	Family      text  `json:"family"`
-	Name        text  `json:"name"`
+	Family      text    `json:"family"`
+	Name        text    `json:"name"`
 	Probability measure `json:"probability"`
 }
 
 type jsonMitigation struct {
-	ID       text        `json:"id"`
-	Title    text        `json:"title"`
-	Who      text        `json:"who"`
-	When     text        `json:"when"`
+	ID       text          `json:"id"`
+	Title    text          `json:"title"`
+	Who      text          `json:"who"`
+	When     text          `json:"when"`
 	Effect   *jsonEffect   `json:"effect"`
-	Expect   text        `json:"expect"`
-	Risk     text        `json:"risk"`
-	Dont     text        `json:"dont"`
-	Undo     text        `json:"undo"`
-	Check    text        `json:"check"`
-	Because  []text      `json:"because"`
+	Expect   text          `json:"expect"`
+	Risk     text          `json:"risk"`
+	Dont     text          `json:"dont"`
+	Undo     text          `json:"undo"`
+	Check    text          `json:"check"`
+	Because  []text        `json:"because"`
 	Snippets []jsonSnippet `json:"snippets"`
 }
 
@@ -363,9 +285,9 @@ func mitigationOf(m *detect.Mitigation) jsonMitigation {
 		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet{text(s.For), lines(s.Text)} }),
 	}
 	if e := m.Effect; e != nil {
-		out.Effect = &jsonEffect{span2(e.Requests), span2(e.Peak50ms), span2(e.P95S), span2(e.GoodputPerS)}
+		out.Effect = &jsonEffect{bounds(e.Requests), bounds(e.Peak50ms), bounds(e.P95S), bounds(e.GoodputPerS)}
 	}
 	return out
 }
 
-func span2(r [2]float64) [2]measure { return [2]measure{measure(r[0]), measure(r[1])} }
+func bounds(r [2]float64) [2]measure { return [2]measure{measure(r[0]), measure(r[1])} }

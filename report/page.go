@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"stormwatch/capture"
 )
 
@@ -31,31 +29,28 @@ func (p *page) head(title, note string) {
 
 // term puts a text behind a label, wrapped under itself. An empty text leaves
 // the label out as well.
-func (p *page) term(indent int, label string, width int, text string) {
+func (p *page) term(indent int, label string, column int, text string) {
 	text = clean(text)
 	if text == "" {
 		return
 	}
 	label = clip(label, columns/2)
-	lead := strings.Repeat(" ", indent) + label + strings.Repeat(" ", max(width-ansi.StringWidth(label), 1))
-	room := max(columns-ansi.StringWidth(lead), 20)
+	lead := strings.Repeat(" ", indent) + label + strings.Repeat(" ", max(column-width(label), 1))
+	room := max(columns-width(lead), 20)
 	for _, part := range wrap(text, room) {
 		p.line(lead + part)
-		lead = strings.Repeat(" ", ansi.StringWidth(lead))
+		lead = strings.Repeat(" ", width(lead))
 	}
 }
 
-// wrap cuts a text at spaces into lines of at most width columns; a word that is
+// wrap cuts a text at spaces into lines of at most room columns; a word that is
 // longer is cut where it must be.
-func wrap(s string, width int) []string {
+func wrap(s string, room int) []string {
 	var lines []string
 	for {
 		s = strings.TrimLeft(s, " ")
-		if ansi.StringWidth(s) <= width {
-			return append(lines, s)
-		}
-		head := ansi.Truncate(s, width, "")
-		if head == "" { // not even one character fits
+		head := truncate(s, room, "")
+		if head == s || head == "" { // all of it, or not even one character, fits
 			return append(lines, s)
 		}
 		cut := len(head)
@@ -70,12 +65,12 @@ func wrap(s string, width int) []string {
 }
 
 // cell fits a text into a column of the given width, to the left, or to the
-// right where width is negative.
-func cell(s string, width int) string {
-	n := max(width, -width)
-	s = ansi.Truncate(clean(s), n, "…")
-	pad := strings.Repeat(" ", max(n-ansi.StringWidth(s), 0))
-	if width < 0 {
+// right where columns is negative.
+func cell(s string, columns int) string {
+	n := max(columns, -columns)
+	s = truncate(clean(s), n, "…")
+	pad := strings.Repeat(" ", max(n-width(s), 0))
+	if columns < 0 {
 		return pad + s
 	}
 	return s + pad
@@ -84,4 +79,4 @@ func cell(s string, width int) string {
 func clean(s string) string { return capture.Clean(s) }
 
 // clip cleans a text and shortens it to n columns.
-func clip(s string, n int) string { return ansi.Truncate(clean(s), n, "…") }
+func clip(s string, n int) string { return truncate(clean(s), n, "…") }
