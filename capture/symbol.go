@@ -23,13 +23,17 @@ func NewInterner(max, maxBytes int) *Interner {
 }
 
 // Intern returns the symbol of b, or Other when the interner is full. It does
-// not allocate for a text it has seen.
+// not allocate for a text it has seen, nor when it is full.
 func (n *Interner) Intern(b []byte) Symbol {
 	if len(b) == 0 {
 		return 0
 	}
 	if s, ok := n.index[string(b)]; ok {
 		return s
+	}
+	if n.isFull(len(b)) {
+		n.full++
+		return Other
 	}
 	return n.add(string(b))
 }
@@ -46,7 +50,7 @@ func (n *Interner) InternString(t string) Symbol {
 }
 
 func (n *Interner) add(t string) Symbol {
-	if len(n.texts) >= n.max || n.bytes+len(t) > n.maxBytes {
+	if n.isFull(len(t)) {
 		n.full++
 		return Other
 	}
@@ -56,6 +60,9 @@ func (n *Interner) add(t string) Symbol {
 	n.bytes += len(t)
 	return s
 }
+
+// isFull tells whether a text of so many bytes has no room any more.
+func (n *Interner) isFull(size int) bool { return len(n.texts) >= n.max || n.bytes+size > n.maxBytes }
 
 // Text returns the text of s.
 func (n *Interner) Text(s Symbol) string {

@@ -68,10 +68,10 @@ func (c *checkpoints) due(now int64) bool {
 
 func (c *checkpoints) add(k checkpoint) {
 	c.list = append(c.list, k)
-	for int64(len(c.list))*k.state.size() > c.max && len(c.list) > 2 {
+	for c.bytes() > c.max {
 		thin := c.list[:0]
 		for i, k := range c.list {
-			if i%2 == 0 {
+			if i%2 == 0 && len(c.list) > 1 {
 				thin = append(thin, k)
 			}
 		}
@@ -79,6 +79,14 @@ func (c *checkpoints) add(k checkpoint) {
 		c.list = thin
 		c.interval *= 2
 	}
+}
+
+// bytes is what all of them take together.
+func (c *checkpoints) bytes() (sum int64) {
+	for i := range c.list {
+		sum += c.list[i].state.size()
+	}
+	return sum
 }
 
 // before returns the latest checkpoint at or before t.

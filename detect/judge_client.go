@@ -7,9 +7,8 @@ import (
 )
 
 // clients judges the client signatures of those who did something this second,
-// by number: of several who show one equally well, the finding quotes the first,
-// which must not depend on how they are divided into shards. All are looked at
-// before any finding is made, so that its onset is the earliest of them.
+// by number, so that nothing depends on how they are divided into shards. All are
+// looked at before any finding is made: its onset is the earliest of them.
 func (j *judge) clients(e *engine) {
 	j.active = j.active[:0]
 	for d := range e.deltas {
@@ -22,19 +21,14 @@ func (j *judge) clients(e *engine) {
 		}
 	}
 	slices.Sort(j.active)
-	for _, quote := range []bool{false, true} {
-		for _, id := range j.active {
-			c := &e.clients[id]
-			j.context(e)
-			j.clientFeatures(c)
-			for k, s := range j.clientSig {
-				if quote {
-					j.quote(e, c, k, s)
-				} else {
-					j.client(c, k, s)
-				}
-			}
+	for _, id := range j.active {
+		j.clientFeatures(e, &e.clients[id])
+		for k, s := range j.clientSig {
+			j.client(&e.clients[id], k, s)
 		}
+	}
+	for k, s := range j.clientSig {
+		j.quote(e, k, s)
 	}
 	for k, s := range j.clientSig {
 		if j.flagged[k] == 0 && !e.seesHints() && s.Needs.Hints && e.pop.total.attempts > 0 {
@@ -61,14 +55,25 @@ func (j *judge) client(c *client, k int, s *rules.Signature) {
 	}
 }
 
-// quote has a client signature hold if the client has just shown it.
-func (j *judge) quote(e *engine, c *client, k int, s *rules.Signature) {
-	if c.flags&(flags(1)<<k) != 0 && c.lastEarly >= e.now-tick {
-		j.hold(e, s, 0)
+// quote has a client signature hold if clients have just shown it. The finding
+// speaks of the one with the most early retries, of several the first.
+func (j *judge) quote(e *engine, k int, s *rules.Signature) {
+	var most *client
+	for _, id := range j.active {
+		c := &e.clients[id]
+		if c.flags>>k&1 == 1 && c.lastEarly >= e.now-tick && (most == nil || c.early > most.early) {
+			most = c
+		}
 	}
+	if most == nil {
+		return
+	}
+	j.clientFeatures(e, most)
+	j.hold(e, s, 0)
 }
 
-func (j *judge) clientFeatures(c *client) {
+func (j *judge) clientFeatures(e *engine, c *client) {
+	j.context(e)
 	v := &j.values
 	n := int64(c.hinted)
 	v.Set(rules.HintedRetries, float64(c.hinted), n)

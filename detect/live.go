@@ -98,19 +98,17 @@ func (l *Live) board() {
 		l.inlets[w.rec.source].late++ // the source's own count does not have it
 	}
 	i := l.e.take(&w.rec, w.target)
-	if w.rec.Outcome == capture.Pending {
-		if len(l.open) < maxWaiting {
-			l.open[key] = i
-		}
+	if w.rec.Outcome == capture.Pending && w.rec.ID != 0 && len(l.open) < maxWaiting {
+		l.open[key] = i
 		return
 	}
-	l.e.land(i)
+	l.e.land(i) // an announcement that cannot be kept counts as unanswered
 }
 
 // complete gives an announced request its outcome.
 func (e *engine) complete(i int32, r *record) {
 	f := &e.flights[i]
-	f.rec.End, f.rec.Status, f.rec.Outcome, f.rec.Reason, f.rec.Hint, f.rec.Date, f.rec.At = r.End, r.Status, r.Outcome, r.Reason, r.Hint, r.Date, r.At
+	f.rec.End, f.rec.Status, f.rec.Outcome, f.rec.Reason, f.rec.Hint, f.rec.Date, f.rec.At = max(r.End, f.rec.Start), r.Status, r.Outcome, r.Reason, r.Hint, r.Date, r.At
 	e.land(i)
 }
 

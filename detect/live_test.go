@@ -135,6 +135,22 @@ func TestPendingRequests(t *testing.T) {
 	}
 }
 
+// Announcements that nobody can complete, for want of an id, count as unanswered
+// and take no room for ever.
+func TestAnnouncementsWithoutID(t *testing.T) {
+	l := live(t, detect.Options{})
+	in := l.Inlet(capture.Info{Name: "a", Kind: "capture", Vantage: "a", Live: true})
+	b := &capture.Batch{Names: capture.NewInterner(10, 100)}
+	for i := range int64(50) {
+		b.Exchanges = append(b.Exchanges, capture.Exchange{Start: 1772421000e9 + i*1e6, Outcome: capture.Pending})
+	}
+	take(t, in, b)
+	l.Finish()
+	if s := l.Snapshot(detect.View{}); s.Totals.Exchanges != 50 || s.Clients[0].Failed != 50 {
+		t.Errorf("%d exchanges, %d failed, want 50", s.Totals.Exchanges, s.Clients[0].Failed)
+	}
+}
+
 func late(s *detect.Snapshot) (n uint64) {
 	for i := range s.Sources {
 		n += s.Sources[i].Health.Late

@@ -40,6 +40,15 @@ func newNames(o Options) *names {
 	}
 }
 
+// Bounds of event times, 1938 and 2220: a clock beyond them is broken, and
+// differences between any two moments within fit an int64.
+const (
+	earliest = -int64(1e18)
+	latest   = int64(7.9e18)
+)
+
+func sane(t int64) int64 { return min(max(t, earliest), latest) }
+
 // client returns the number of the client that sent x.
 func (n *names) client(x *capture.Exchange) uint32 {
 	if n.byKey && x.Credential != 0 {

@@ -130,7 +130,7 @@ func (in *Inlet) note(b *capture.Batch) {
 	}
 	in.done = max(in.done, b.Done)
 	in.seen = true
-	in.mark = max(in.mark, b.Watermark)
+	in.mark = max(in.mark, sane(b.Watermark))
 }
 
 // closeRun sorts what is pending into a run of its own.
@@ -259,8 +259,10 @@ func (in *Inlet) symbol(n *names, s capture.Symbol) capture.Symbol {
 	return in.remap[s]
 }
 
-// group sets the numbers that a record is counted under.
+// group sets the numbers that a record is counted under, and brings absurd times
+// within bounds; the order of records stays.
 func (n *names) group(x *record, target []byte) {
+	x.Start, x.End = sane(x.Start), sane(x.End)
 	x.client = n.client(&x.Exchange)
 	x.agent = n.agent(x.Agent)
 	x.route = n.route(&x.Exchange, target)

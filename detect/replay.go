@@ -132,7 +132,7 @@ func (p *Replay) tallies(t int64) {
 
 // mark makes a checkpoint when one is due.
 func (p *Replay) mark() {
-	if p.row != nil || p.points.max < 0 || !p.points.due(p.e.now) {
+	if p.row != nil || p.points.max < 0 || !p.points.due(p.e.now) || p.e.size() > p.points.max {
 		return
 	}
 	chunkIndex, i := p.c.at()

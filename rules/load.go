@@ -19,153 +19,143 @@ import (
 //go:embed signatures/*.yaml mitigations/*.yaml
 var embedded embed.FS
 
-// Set is the rules in force.
-type Set struct {
-	signatures  []*Signature
-	mitigations []*Mitigation
-}
+const builtIn = "built in"
 
-// Mitigation is one thing to do about a signature.
-type Mitigation struct {
-	ID       string    `yaml:"mitigation"`
-	Title    string    `yaml:"title"`
-	Who      string    `yaml:"who"`
-	When     string    `yaml:"when"` // "now", "client release" or "server release"
-	Expect   string    `yaml:"expect"`
-	Risk     string    `yaml:"risk"`
-	Dont     string    `yaml:"dont"`
-	Undo     string    `yaml:"undo"`
-	Check    string    `yaml:"check"`
-	Snippets []Snippet `yaml:"snippets"`
-}
-
-// Snippet is configuration or code for one product.
-type Snippet struct {
-	For  string `yaml:"for"`
-	Text string `yaml:"text"`
-}
-
-// minima is a mapping of feature names to least values, in the order written.
-type minima []struct {
-	name  string
-	least float64
-}
-
-// UnmarshalYAML implements yaml.Unmarshaler.
-func (m *minima) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: min takes feature: number pairs", n.Line)
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		var least float64
-		if err := n.Content[i+1].Decode(&least); err != nil {
-			return err
-		}
-		*m = append(*m, struct {
-			name  string
-			least float64
-		}{n.Content[i].Value, least})
-	}
-	return nil
-}
-
-// file is a signature as it is written.
-type file struct {
-	Signature      string     `yaml:"signature"`
-	Scope          scopes     `yaml:"scope"`
-	About          string     `yaml:"about"`
-	Needs          Needs      `yaml:"needs"`
-	When           string     `yaml:"when"`
-	Parts          []filePart `yaml:"parts"`
-	Severity       string     `yaml:"severity"`
-	FalsePositives string     `yaml:"false_positive_rate"`
-	Says           string     `yaml:"says"`
-	Mitigations    []string   `yaml:"mitigations"`
-}
-
-type filePart struct {
-	Name   string  `yaml:"name"`
-	Points string  `yaml:"points"`
-	Max    float64 `yaml:"max"`
-}
-
-// scopes is one scope or a list of them.
-type scopes []Scope
-
-// UnmarshalYAML implements yaml.Unmarshaler.
-func (s *scopes) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode {
-		*s = scopes{Scope(n.Value)}
-		return nil
-	}
-	return n.Decode((*[]Scope)(s))
-}
-
-const maxFile = 256 << 10 // bytes of one rule file; the longest embedded one has 4 KiB
+// Bounds of a folder of rules. A wrong folder, or a hostile one, ends in a
+// message and not in minutes of reading.
+const (
+	maxFile     = 256 << 10 // bytes; the longest embedded file has 4 KiB
+	maxEntries  = 2000      // files and folders looked at
+	maxProblems = 100       // told of one file
+)
 
 // Problem is what is wrong with a rule file.
 type Problem struct {
-	File, Message string
+	File    string
+	Line    int // 0 where the whole file or folder is meant
+	Message string
 }
 
-func (p Problem) Error() string { return p.File + ": " + p.Message }
+// Error tells the problem as file:line: message.
+func (p Problem) Error() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+}
 
 // Load reads the embedded rules, then those of dirs, which add to them or
-// replace them by id.
+// replace them by id. Its error joins a Problem for each mistake.
 func Load(dirs ...string) (*Set, error) {
-	s := &Set{}
-	problems := s.read(embedded, "embedded rules")
+	l := loader{set: &Set{}}
+	l.folder(embedded, builtIn)
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--rules %s: not a folder that can be read", dir)
-		}
-		problems = append(problems, s.read(os.DirFS(dir), dir)...)
+		l.dir(dir)
 	}
-	problems = append(problems, s.crossCheck()...)
-	if len(problems) > 0 {
+	if problems := l.finish(); len(problems) > 0 {
 		errs := make([]error, len(problems))
 		for i, p := range problems {
 			errs[i] = p
 		}
 		return nil, errors.Join(errs...)
 	}
-	slices.SortStableFunc(s.signatures, func(a, b *Signature) int {
-		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Scope, b.Scope))
-	})
-	return s, nil
+	return l.set, nil
 }
 
-// Check tells what is wrong with the rules of a folder.
+// Check tells what is wrong with the rules of a folder, as Load would.
 func Check(dir string) []Problem {
-	s := &Set{}
-	problems := s.read(embedded, "embedded rules")
-	problems = append(problems, s.read(os.DirFS(dir), dir)...)
-	return append(problems, s.crossCheck()...)
+	l := loader{set: &Set{}}
+	l.folder(embedded, builtIn)
+	l.dir(dir)
+	return l.finish()
 }
 
-func (s *Set) read(fsys fs.FS, from string) (problems []Problem) {
-	seen := map[string]string{}
+// loader gathers rules and what is wrong with them.
+type loader struct {
+	set      *Set
+	problems []Problem
+	seen     map[string]place   // ids of the present folder
+	called   map[string][]place // where each mitigation is called for, by signature and mitigation
+}
+
+type place struct {
+	file string
+	line int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
+
+func (l *loader) dir(dir string) {
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		l.fail(dir, 0, "no folder of rules: %v", err)
+	case !info.IsDir():
+		l.fail(dir, 0, "not a folder: rules are read from a folder of .yaml files")
+	default:
+		if l.folder(os.DirFS(dir), dir) == 0 {
+			l.fail(dir, 0, "no .yaml file in this folder")
+		}
+	}
+}
+
+func (l *loader) fail(file string, line int, format string, args ...any) {
+	l.problems = append(l.problems, Problem{file, line, fmt.Sprintf(format, args...)})
+}
+
+// folder reads all rule files below a folder, in the order of their names, and
+// tells how many there are. Hidden entries are left out: editors and mounted
+// volumes keep copies there.
+func (l *loader) folder(fsys fs.FS, from string) (files int) {
+	l.seen = map[string]place{}
+	entries := 0
 	err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") {
+		entries++
+		switch {
+		case err != nil:
 			return err
+		case entries > maxEntries:
+			return fmt.Errorf("more than %d entries: give a folder that holds rules only", maxEntries)
+		case path != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir() || !isYAML(path):
+			return nil
 		}
-		name := filepath.Join(from, path)
-		text, err := readBounded(fsys, path)
-		if err == nil {
-			err = s.parse(text, name, seen)
-		}
-		if err != nil {
-			problems = append(problems, Problem{name, strings.TrimPrefix(err.Error(), "yaml: ")})
-		}
+		files++
+		l.file(fsys, path, filepath.Join(from, path))
 		return nil
 	})
 	if err != nil {
-		problems = append(problems, Problem{from, err.Error()})
+		l.fail(from, 0, "%v", err)
 	}
-	return problems
+	return files
+}
+
+func isYAML(path string) bool {
+	return strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
+}
+
+// file reads the documents of one file.
+func (l *loader) file(fsys fs.FS, path, name string) {
+	text, err := readBounded(fsys, path)
+	if err != nil {
+		l.fail(name, 0, "%v", err)
+		return
+	}
+	l.documents(text, name)
 }
 
 func readBounded(fsys fs.FS, path string) ([]byte, error) {
+	info, err := fs.Stat(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // reading a pipe would never end
+		return nil, errors.New("not a regular file")
+	}
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
@@ -178,165 +168,124 @@ func readBounded(fsys fs.FS, path string) ([]byte, error) {
 	return text, err
 }
 
-// parse reads the documents of one file: signatures and mitigations.
-func (s *Set) parse(text []byte, name string, seen map[string]string) error {
-	nodes, typed := yaml.NewDecoder(bytes.NewReader(text)), yaml.NewDecoder(bytes.NewReader(text))
-	typed.KnownFields(true)
-	for {
+func (l *loader) documents(text []byte, name string) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	before := len(l.problems)
+	for found := 0; len(l.problems)-before < maxProblems; found++ {
 		var node yaml.Node
-		err := nodes.Decode(&node)
-		if errors.Is(err, io.EOF) {
-			return nil
+		err := decoder.Decode(&node)
+		switch {
+		case errors.Is(err, io.EOF):
+			if found == 0 {
+				l.fail(name, 0, "holds neither a signature nor a mitigation")
+			}
+			return
+		case err != nil:
+			l.fail(name, 0, "cannot read the YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+			return
 		}
-		if err != nil {
-			return err
-		}
-		if err := s.document(&node, typed, name, seen); err != nil {
-			return err
-		}
+		l.document(node.Content[0], name)
 	}
 }
 
-// document takes in one document: node is what it holds, and typed stands before
-// it and refuses keys that are not known.
-func (s *Set) document(node *yaml.Node, typed *yaml.Decoder, name string, seen map[string]string) error {
-	if hasAlias(node) {
-		return fmt.Errorf("line %d: anchors and aliases are not taken: write it out", node.Line)
+// document takes in one document. Rules with a mistake are left out.
+func (l *loader) document(n *yaml.Node, name string) {
+	if alias := findAlias(n); alias != nil {
+		l.fail(name, alias.Line, "anchors and aliases are not taken: write it out")
+		return
 	}
-	if key(node, "mitigation") {
-		m := &Mitigation{}
-		if err := typed.Decode(m); err != nil {
-			return err
+	d := &document{file: name}
+	switch {
+	case has(n, "mitigation"):
+		if m := d.mitigation(n); len(d.problems) == 0 && l.once("mitigation", m.ID, name, n.Line) {
+			l.set.replaceMitigation(m)
 		}
-		return s.addMitigation(m, node.Line, name, seen)
+	case has(n, "signature"):
+		if s := d.signatures(n); len(d.problems) == 0 && l.once("signature", s[0].ID, name, n.Line) {
+			l.set.replaceSignatures(s)
+			l.calls(n, s[0], name)
+		}
+	default:
+		d.fail(n, "neither a signature nor a mitigation: one of these keys must name it")
 	}
-	f := &file{}
-	if err := typed.Decode(f); err != nil {
-		return err
-	}
-	return s.addSignature(f, node.Line, name, seen)
+	l.problems = append(l.problems, d.problems[:min(len(d.problems), maxProblems)]...)
 }
 
-func key(node *yaml.Node, name string) bool {
-	if node.Kind == yaml.DocumentNode && len(node.Content) == 1 {
-		node = node.Content[0]
-	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		if node.Content[i].Value == name {
-			return true
-		}
-	}
-	return false
-}
+func has(n *yaml.Node, key string) bool { return valueOf(n, key) != nil }
 
-func hasAlias(n *yaml.Node) bool {
-	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
-}
-
-func once(id, name string, line int, seen map[string]string) error {
-	if id == "" {
-		return fmt.Errorf("line %d: neither a signature nor a mitigation: the first key names it", line)
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
 	}
-	if other, ok := seen[id]; ok {
-		return fmt.Errorf("line %d: %s is defined twice, also in %s", line, id, other)
-	}
-	seen[id] = name
-	return nil
-}
-
-func (s *Set) addMitigation(m *Mitigation, line int, name string, seen map[string]string) error {
-	if err := once(m.ID, name, line, seen); err != nil {
-		return err
-	}
-	for _, f := range [][2]string{
-		{"title", m.Title}, {"who", m.Who}, {"expect", m.Expect}, {"risk", m.Risk}, {"dont", m.Dont}, {"undo", m.Undo}, {"check", m.Check},
-	} {
-		if f[1] == "" {
-			return fmt.Errorf("line %d: mitigation %s has no %s", line, m.ID, f[0])
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
 		}
-	}
-	if !slices.Contains([]string{"now", "client release", "server release"}, m.When) {
-		return fmt.Errorf("line %d: mitigation %s: when is %q, not now, client release or server release", line, m.ID, m.When)
-	}
-	s.mitigations = slices.DeleteFunc(s.mitigations, func(o *Mitigation) bool { return o.ID == m.ID })
-	s.mitigations = append(s.mitigations, m)
-	return nil
-}
-
-func (s *Set) addSignature(f *file, line int, name string, seen map[string]string) error {
-	if err := once(f.Signature, name, line, seen); err != nil {
-		return err
-	}
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf("line %d: signature %s: %s", line, f.Signature, fmt.Sprintf(format, args...))
-	}
-	if f.When == "" || f.Says == "" || f.FalsePositives == "" || len(f.Parts) == 0 || len(f.Scope) == 0 {
-		return fail("scope, when, says, parts and false_positive_rate are all needed")
-	}
-	if !slices.Contains([]string{"info", "low", "medium", "high", "critical"}, f.Severity) {
-		return fail("severity is %q, not info, low, medium, high or critical", f.Severity)
-	}
-	base := Signature{
-		ID: f.Signature, About: f.About, Needs: f.Needs, When: strings.Join(strings.Fields(f.When), " "), Severity: f.Severity,
-		FalsePositives: f.FalsePositives, Says: f.Says, Mitigations: f.Mitigations,
-	}
-	var err error
-	if base.when, err = compile(f.When, true); err != nil {
-		return fail("when: %v", err)
-	}
-	if base.says, err = parseSays(f.Says); err != nil {
-		return fail("%v", err)
-	}
-	for _, p := range f.Parts {
-		points, err := compile(p.Points, false)
-		if err != nil {
-			return fail("part %s: %v", p.Name, err)
-		}
-		base.parts = append(base.parts, part{p.Name, points, p.Max})
-	}
-	for _, m := range f.Needs.Min {
-		id, ok := featureByName(m.name)
-		if !ok {
-			return fail("needs: unknown feature %q", m.name)
-		}
-		base.min = append(base.min, minimum{id, m.least})
-	}
-	s.signatures = slices.DeleteFunc(s.signatures, func(o *Signature) bool { return o.ID == f.Signature })
-	for _, scope := range f.Scope {
-		if !slices.Contains([]Scope{Population, Agent, Client}, scope) {
-			return fail("scope is %q, not population, agent or client", scope)
-		}
-		sig := base
-		sig.Scope = scope
-		s.signatures = append(s.signatures, &sig)
 	}
 	return nil
 }
 
-// crossCheck finds mitigations that signatures name and nobody wrote.
-func (s *Set) crossCheck() (problems []Problem) {
-	for _, sig := range s.signatures {
-		for _, id := range sig.Mitigations {
-			if s.Mitigation(id) == nil {
-				problems = append(problems, Problem{sig.ID, "names the mitigation " + id + ", which does not exist"})
+func findAlias(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n
+	}
+	for _, c := range n.Content {
+		if a := findAlias(c); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// once tells whether an id is new in this folder; other folders' it replaces.
+func (l *loader) once(kind, id, name string, line int) bool {
+	key := kind + " " + id
+	if other, ok := l.seen[key]; ok {
+		l.fail(name, line, "%s is defined twice in this folder, also at %s", key, other)
+		return false
+	}
+	l.seen[key] = place{name, line}
+	return true
+}
+
+// calls remembers where a signature names its mitigations: whether they exist is
+// known only when all is read.
+func (l *loader) calls(n *yaml.Node, s *Signature, name string) {
+	if l.called == nil {
+		l.called = map[string][]place{}
+	}
+	list := valueOf(n, "mitigations")
+	places := []place{}
+	for _, item := range list.Content {
+		places = append(places, place{name, item.Line})
+	}
+	if list.Kind == yaml.ScalarNode {
+		places = append(places, place{name, list.Line})
+	}
+	l.called[s.ID] = places
+}
+
+// finish finds mitigations that signatures name and nobody wrote, and puts all
+// in order.
+func (l *loader) finish() []Problem {
+	known := []string{}
+	for _, m := range l.set.mitigations {
+		known = append(known, m.ID)
+	}
+	for i, s := range l.set.signatures {
+		if i > 0 && l.set.signatures[i-1].ID == s.ID {
+			continue // another scope of the same file
+		}
+		for k, id := range s.Mitigations {
+			if !slices.Contains(known, id) {
+				at := l.called[s.ID][k]
+				l.fail(at.file, at.line, "signature %s calls for the mitigation %q, which does not exist%s", s.ID, id, meant(id, known))
 			}
 		}
 	}
-	return problems
-}
-
-// Signatures returns the signatures in force, by id.
-func (s *Set) Signatures() []*Signature { return s.signatures }
-
-// Mitigations returns the mitigations in force.
-func (s *Set) Mitigations() []*Mitigation { return s.mitigations }
-
-// Mitigation returns a mitigation by its id, or nil.
-func (s *Set) Mitigation(id string) *Mitigation {
-	for _, m := range s.mitigations {
-		if m.ID == id {
-			return m
-		}
-	}
-	return nil
+	l.set.sort()
+	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return l.problems
 }

@@ -1,96 +1,180 @@
 package rules
 
 import (
+	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// section returns the lines of a snippet that follow a comment beginning with
-// one of the marks, up to the next comment that names another place.
-func sections(text string) map[string]string {
-	out := map[string]string{}
-	place := ""
-	for line := range strings.Lines(text) {
-		if mark, ok := strings.CutPrefix(line, "# "); ok {
-			for _, p := range []string{"http {}", "server {}", "location {}", "frontend", "backend"} {
-				if strings.HasPrefix(mark, p) {
-					place = p
-				}
+// eachSnippet runs a check on the snippets for one product.
+func eachSnippet(t *testing.T, product string, check func(t *testing.T, text string)) {
+	t.Helper()
+	for _, m := range load(t).Mitigations() {
+		for _, s := range m.Snippets {
+			if s.For == product {
+				t.Run(m.ID, func(t *testing.T) { check(t, s.Text) })
 			}
-			continue
 		}
-		out[place] += line
+	}
+}
+
+// place marks, in a comment, where in a configuration the lines below belong.
+var placeMark = regexp.MustCompile(`^# (http|location|frontend|backend|http_filters|routes|route|cluster)\b`)
+
+// sections splits a snippet by the places its comments name.
+func sections(t *testing.T, text string) map[string]string {
+	t.Helper()
+	out, at := map[string]string{}, ""
+	for line := range strings.Lines(text) {
+		if m := placeMark.FindStringSubmatch(line); m != nil {
+			at = m[1]
+		}
+		if at == "" {
+			t.Fatalf("the first line does not say where it belongs: %s", line)
+		}
+		out[at] += line
 	}
 	return out
 }
 
-func nginxConfig(text, dir string) string {
-	s := sections(text)
-	return "pid " + dir + "/pid; error_log stderr; events {}\nhttp {\naccess_log off;\n" + s["http {}"] + s[""] +
-		"\nserver { listen 127.0.0.1:18080;\n" + s["server {}"] + "\nlocation / {\n" + s["location {}"] + "\n} } }\n"
-}
-
-func haproxyConfig(text string) string {
-	s := sections(text)
-	return "defaults\n mode http\n timeout client 5s\n timeout server 5s\n timeout connect 5s\nfrontend f\n bind 127.0.0.1:18081\n" +
-		s["frontend"] + " default_backend app\nbackend app\n" + s["backend"] + "\n"
-}
-
-// Every snippet that can be checked by the product it is for is accepted by it.
-func TestSnippetsAreAccepted(t *testing.T) {
-	if os.Getenv("STORMWATCH_E2E") == "" {
-		t.Skip("STORMWATCH_E2E is not set")
-	}
-	checked := map[string]int{}
-	for _, m := range load(t).Mitigations() {
-		for _, s := range m.Snippets {
-			dir := t.TempDir()
-			file := filepath.Join(dir, "config")
-			var text string
-			var check []string
-			switch s.For {
-			case "nginx":
-				text, check = nginxConfig(s.Text, dir), []string{"nginx", "-t", "-q", "-p", dir, "-c", file}
-			case "haproxy":
-				text, check = haproxyConfig(s.Text), []string{"haproxy", "-c", "-q", "-f", file}
-			case "go":
-				text, check = "package p\n\n"+s.Text, []string{"gofmt", "-l", file}
-			case "python":
-				text, check = s.Text, []string{"python3", "-m", "py_compile", file}
-			default:
-				continue
+func TestSnippetsSayWhereTheyBelong(t *testing.T) {
+	for product, places := range map[string]string{"nginx": "http location", "haproxy": "frontend backend", "envoy": "http_filters routes route cluster"} {
+		eachSnippet(t, product, func(t *testing.T, text string) {
+			for at := range sections(t, text) {
+				if !strings.Contains(places, at) {
+					t.Errorf("%s has no place called %s", product, at)
+				}
 			}
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			out, err := exec.Command(check[0], check[1:]...).CombinedOutput()
-			if err != nil || len(out) > 0 && s.For == "go" {
-				t.Errorf("%s for %s: %v\n%s\n%s", m.ID, s.For, err, out, text)
-			}
-			checked[s.For]++
-		}
-	}
-	if checked["nginx"] < 5 || checked["haproxy"] < 5 {
-		t.Errorf("checked only %v", checked)
+		})
 	}
 }
 
-// Envoy's snippets are YAML, which needs no Envoy to be checked.
 func TestEnvoySnippetsAreYAML(t *testing.T) {
-	for _, m := range load(t).Mitigations() {
-		for _, s := range m.Snippets {
-			if s.For != "envoy" {
-				continue
+	eachSnippet(t, "envoy", func(t *testing.T, text string) {
+		var v any
+		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestGoSnippetsParse(t *testing.T) {
+	eachSnippet(t, "go", func(t *testing.T, text string) {
+		if _, err := parser.ParseFile(token.NewFileSet(), "snippet.go", "package p\n"+text, parser.AllErrors); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A hint belongs on refusals only, and one value for all would align those who
+// obey it: what nginx adds must depend on the status and be spread.
+func TestNginxHintsAreSpreadAndOnRefusalsOnly(t *testing.T) {
+	added := regexp.MustCompile(`add_header Retry-After (\S+) always;`)
+	eachSnippet(t, "nginx", func(t *testing.T, text string) {
+		for _, m := range added.FindAllStringSubmatch(text, -1) {
+			if !strings.HasPrefix(m[1], "$") {
+				t.Errorf("Retry-After %s on every answer", m[1])
 			}
-			var v any
-			if err := yaml.Unmarshal([]byte(s.Text), &v); err != nil || v == nil {
-				t.Errorf("%s: %v\n%s", m.ID, err, s.Text)
+			if !regexp.MustCompile(`map "?\$status\S* `+regexp.QuoteMeta(m[1])).MatchString(text) || !strings.Contains(text, "split_clients") {
+				t.Errorf("%s does not depend on the status, or is not spread", m[1])
 			}
 		}
+	})
+}
+
+// needs skips a test of installed programs unless they are asked for, and then
+// demands them.
+func needs(t *testing.T, program string) string {
+	t.Helper()
+	if os.Getenv("STORMWATCH_E2E") != "1" {
+		t.Skip("STORMWATCH_E2E is not 1")
 	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatalf("%s is not installed: %v", program, err)
+	}
+	return path
+}
+
+func TestNginxTakesItsSnippets(t *testing.T) {
+	nginx := needs(t, "nginx")
+	eachSnippet(t, "nginx", func(t *testing.T, text string) {
+		s := sections(t, text)
+		accepts(t, fmt.Sprintf(`daemon off;
+pid nginx.pid;
+error_log stderr;
+events {}
+http {
+%s
+server { listen 127.0.0.1:18080; location / {
+%s
+proxy_pass http://127.0.0.1:18081;
+} }
+}
+`, s["http"], s["location"]), func(dir, file string) *exec.Cmd { return exec.Command(nginx, "-t", "-q", "-p", dir, "-c", file) })
+	})
+}
+
+func TestHAProxyTakesItsSnippets(t *testing.T) {
+	haproxy := needs(t, "haproxy")
+	eachSnippet(t, "haproxy", func(t *testing.T, text string) {
+		s := sections(t, text)
+		server := "server app0 127.0.0.1:18081"
+		if strings.Contains(s["backend"], "server ") {
+			server = ""
+		}
+		accepts(t, fmt.Sprintf(`defaults
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+frontend front
+    bind 127.0.0.1:18080
+%s
+    default_backend app
+backend app
+%s
+%s
+`, s["frontend"], s["backend"], server), func(_, file string) *exec.Cmd { return exec.Command(haproxy, "-c", "-f", file) })
+	})
+}
+
+// accepts writes a configuration and lets the program check it; a warning is a
+// failure too.
+func accepts(t *testing.T, config string, check func(dir, file string) *exec.Cmd) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "config")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := check(dir, file).CombinedOutput()
+	if err != nil || strings.Contains(strings.ToLower(string(out)), "[warn") {
+		t.Errorf("%v\n%s\n%s", err, out, config)
+	}
+}
+
+// An empty key is not limited at all, and $server_name is empty where a server
+// has no name: what limits everybody together must have a constant key.
+func TestNginxKeysAreNeverEmptyByChance(t *testing.T) {
+	eachSnippet(t, "nginx", func(t *testing.T, text string) {
+		if strings.Contains(text, "$server_name") || strings.Contains(text, "$host") {
+			t.Error("limits by a name that the server may lack")
+		}
+	})
+}
+
+func TestPythonTakesItsSnippets(t *testing.T) {
+	python := needs(t, "python3")
+	eachSnippet(t, "python", func(t *testing.T, text string) {
+		accepts(t, text, func(_, file string) *exec.Cmd { return exec.Command(python, "-m", "py_compile", file) })
+	})
 }

@@ -259,7 +259,7 @@ func timing(early detect.Number) string {
 	case early.V > 0:
 		return "EARLY " + brief(early.V)
 	}
-	return "kept +" + brief(-early.V)
+	return "kept +" + brief(math.Abs(early.V))
 }
 
 // brief prints seconds in few columns.

@@ -79,7 +79,7 @@ func parseTerm(w string) (t term, err error) {
 	field, value, ok := strings.Cut(w, ":")
 	if !ok || numberOf(field) == nil && textOf(field) == nil && !isWord(field) {
 		if w == "" {
-			return t, fmt.Errorf("a term is missing after !")
+			return t, fmt.Errorf("a term is missing behind the exclamation mark")
 		}
 		t.needle = strings.ToLower(w)
 		return t, nil

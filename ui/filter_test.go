@@ -66,7 +66,7 @@ func TestFilterErrors(t *testing.T) {
 		"amp:>nan":       `amp: "nan" is no number`,
 		"colour:red":     `no field "colour"`,
 		`agent:"resty`:   "a quote is not closed",
-		"!":              "a term is missing after !",
+		"!":              "a term is missing behind",
 		"agent:":         "agent: needs a value",
 		"early:>50%%":    "is no number",
 		"refused:>1e999": "is no number",

@@ -1,0 +1,64 @@
+package detect
+
+import (
+	"context"
+	"runtime"
+	"testing"
+)
+
+// However long the input, its checkpoints keep to their budget, and one is near
+// wherever a reader seeks to.
+func TestCheckpointsStayWithinTheirBudget(t *testing.T) {
+	for _, budget := range []int64{1, 20 << 20, 60 << 20} {
+		rec := recorded(t, busy, Options{MaxCheckpoints: budget})
+		p, err := NewReplay(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.points.interval = tick
+		if err := p.RunAll(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		var used int64
+		for _, k := range p.points.list {
+			used += k.state.size()
+		}
+		t.Logf("budget %d KiB: %d checkpoints, %d KiB", p.points.max>>10, len(p.points.list), used>>10)
+		if used > p.points.max {
+			t.Errorf("%d bytes of checkpoints, want at most %d", used, p.points.max)
+		}
+		if p.points.max >= 20<<20 && len(p.points.list) < 2 {
+			t.Errorf("%d checkpoints within %d bytes", len(p.points.list), p.points.max)
+		}
+		if err := p.Seek(context.Background(), rec.start+10*tick); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The budget is worth something only if the estimate is near the truth.
+func TestCheckpointSizeIsHonest(t *testing.T) {
+	l := newLoop(t, Options{Shards: 2})
+	l.feed(2 * len(l.recs))
+	const copies = 8
+	kept := make([]*engine, copies)
+	before := inUse()
+	for i := range kept {
+		kept[i] = l.e.clone()
+	}
+	real := (inUse() - before) / copies
+	runtime.KeepAlive(kept)
+	said := l.e.size()
+	t.Logf("a checkpoint takes %d KiB, estimated %d KiB", real>>10, said>>10)
+	if real > said || said > 4*real {
+		t.Errorf("a checkpoint takes %d bytes, estimated %d", real, said)
+	}
+}
+
+func inUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

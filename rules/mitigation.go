@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Mitigation is one thing to do about a signature.
+type Mitigation struct {
+	ID       string
+	Title    string // what to do, as an order
+	Who      string // who can do it
+	When     string // "now", "client release" or "server release"
+	Expect   string // the effect, in words
+	Risk     string
+	Dont     string // the tempting mistake
+	Undo     string
+	Check    string // how to see that it worked, and by when
+	Snippets []Snippet
+	From     string // the file it was read from
+}
+
+// Snippet is configuration or code for one product.
+type Snippet struct{ For, Text string }
+
+// moments are the values of Mitigation.When, in the order in which things can
+// be done.
+func moments() []string { return []string{"now", "client release", "server release"} }
+
+// inOrder compares by what can be done first, then by id.
+func inOrder(a, b *Mitigation) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(moments(), a.When), slices.Index(moments(), b.When)),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
