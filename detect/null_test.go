@@ -34,30 +34,44 @@ var kinds = map[string]kind{
 	// The burst returns spread out and drains.
 	"burst, full jitter": {text: limited(20, "2s..8s", `
   - {name: job, count: 50, agent: job/1, policy: hint-floor base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`)},
-	"burst, full jitter, bare": {text: limited(20, "none", `
+	"burst, full jitter, bare": {
+		text: limited(20, "none", `
   - {name: job, count: 50, agent: job/1, policy: full-jitter base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`),
-		must: []string{"hint-missing"}},
+		must: []string{"hint-missing"},
+	},
 	"burst, equal jitter": {text: limited(20, "1s", `
   - {name: job, count: 50, agent: job/1, policy: equal-jitter base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`)},
 	// More is wanted than can be served; everybody obeys.
-	"growth": {text: served(`
+	"growth": {
+		text: served(`
   - {name: app, count: 60, agent: app/1, policy: hint-floor base=1s cap=8s attempts=3, paths: ["/a/{id}"], demand: [{from: 0s, to: 30s, rate: 0.1}, {from: 30s, to: 60s, rate: 0.1, grow_to: 0.3}, {from: 60s, to: 100s, rate: 0.3}]}`),
-		must: []string{"capacity-not-behaviour"}},
-	"growth, no retries": {text: served(`
+		must: []string{"capacity-not-behaviour"},
+	},
+	"growth, no retries": {
+		text: served(`
   - {name: app, count: 60, agent: app/1, policy: none, paths: ["/a/{id}"], demand: [{from: 0s, to: 30s, rate: 0.1}, {from: 30s, to: 60s, rate: 0.1, grow_to: 0.3}, {from: 60s, to: 100s, rate: 0.3}]}`),
-		must: []string{"capacity-not-behaviour"}},
-	"lockstep": {text: limited(10, "none", `
+		must: []string{"capacity-not-behaviour"},
+	},
+	"lockstep": {
+		text: limited(10, "none", `
   - {name: job, count: 50, agent: job/1, policy: fixed base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
-		must: []string{"hint-missing", "lockstep"}, may: []string{"rising-share-after-burst"}},
-	"lockstep by hint": {text: limited(10, "2s", `
+		must: []string{"hint-missing", "lockstep"}, may: []string{"rising-share-after-burst"},
+	},
+	"lockstep by hint": {
+		text: limited(10, "2s", `
   - {name: job, count: 50, agent: job/1, policy: hint-exact base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
-		must: []string{"lockstep"}, may: []string{"rising-share-after-burst"}},
-	"deaf": {text: limited(20, "4s..8s", `
+		must: []string{"lockstep"}, may: []string{"rising-share-after-burst"},
+	},
+	"deaf": {
+		text: limited(20, "4s..8s", `
   - {name: job, count: 30, agent: job/1, policy: full-jitter base=300ms cap=2s attempts=8, paths: ["/j/{id}"], demand: [{rate: 0.2}, {from: 30s, to: 70s, rate: 1}]}`),
-		must: []string{"hint-ignored"}, may: []string{"rising-share-after-burst"}},
-	"loop": {text: looping(`
+		must: []string{"hint-ignored"}, may: []string{"rising-share-after-burst"},
+	},
+	"loop": {
+		text: looping(`
   - {name: app, count: 80, agent: app/1, policy: full-jitter base=300ms cap=1s, paths: ["/a/{id}"], demand: [{rate: 0.2}, {from: 30s, to: 36s, rate: 1.2}]}`),
-		must: []string{"hint-missing", "rising-share-after-burst"}},
+		must: []string{"hint-missing", "rising-share-after-burst"},
+	},
 }
 
 func limited(limit int, hint, groups string) string {

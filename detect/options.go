@@ -15,9 +15,8 @@ type Options struct {
 	TempDir  string  // for the spool; "" is the system's
 	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 
-	MaxClients     int           // clients kept, the longest idle leave first; 0 means 1<<20
-	MaxCheckpoints int64         // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start
-	ClientIdle     time.Duration // clients idle for longer may leave; 0 means 15 minutes
+	MaxClients     int   // clients told apart; those that appear later share one row, and are counted; 0 means 1<<20
+	MaxCheckpoints int64 // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start
 }
 
 const (
@@ -43,9 +42,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxCheckpoints == 0 {
 		o.MaxCheckpoints = 256 << 20
-	}
-	if o.ClientIdle == 0 {
-		o.ClientIdle = 15 * time.Minute
 	}
 	return o
 }

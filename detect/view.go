@@ -213,6 +213,18 @@ func (e *engine) signatures(c *client, row *Client) {
 	}
 }
 
+// crowded says on the primary source how many exchanges came from clients beyond
+// the bound, which share one row.
+func (e *engine) crowded(sources []Source) []Source {
+	if e.names.excess == 0 || len(sources) == 0 {
+		return sources
+	}
+	out := slices.Clone(sources)
+	p := &out[primaryOf(out)]
+	p.Note = fmt.Sprintf("%d exchanges of clients beyond the first %d share the row %s", e.names.excess, e.names.max, otherClients)
+	return out
+}
+
 // place names where an exchange was read.
 func (e *engine) place(f *flight) string {
 	if len(e.sources) > 1 && int(f.rec.source) < len(e.sources) {

@@ -84,18 +84,36 @@ func TestThresholds(t *testing.T) {
 		holds change
 		not   []change
 	}{
-		{"lockstep", Population, change{Jitter: .049, Z: 5, Rho: 2.5, Coincidences: 10, HerdClients: 5, Rounds: 2, JitterGaps: 8},
-			[]change{{Jitter: .05}, {Z: 4.99}, {Rho: 2.49}, {Coincidences: 9}, {HerdClients: 4}, {Rounds: 1}, {JitterGaps: 7}}},
-		{"hint-missing", Population, change{Refusals: 20, RefusedClients: 3, MissingLow: .51, MissingShare: .8},
-			[]change{{Refusals: 19}, {RefusedClients: 2}, {MissingLow: .5}}},
-		{"hint-ignored", Client, change{EarlyRetries: 3, EarlyShare: .5, HintedRetries: 6},
-			[]change{{EarlyRetries: 2}, {EarlyShare: .49}}},
-		{"rising-share-after-burst", Population, change{Baseline: 1, CalmSeconds: 5, BurstEnded: 1, SinceEndS: 3, HoldS: 3, FreshServed: 1, DeficitZ: 2.33, AttemptsPerS: 111, CapacityPerS: 100, FailingShare: .9, FailingRiseZ: 0, FailingRise: 0},
-			[]change{{Baseline: 0}, {CalmSeconds: 4}, {BurstEnded: 0}, {SinceEndS: 2.9}, {FreshServed: 0}, {DeficitZ: 2.32}, {AttemptsPerS: 110}, {FailingShare: .89}}},
-		{"rising-share-after-burst", Population, change{Baseline: 1, CalmSeconds: 5, BurstEnded: 1, SinceEndS: 3, HoldS: 3, FreshServed: 1, DeficitZ: 2.33, AttemptsPerS: 111, CapacityPerS: 100, FailingShare: .3, FailingRiseZ: 3.29, FailingRise: .05},
-			[]change{{FailingShare: .29}, {FailingRiseZ: 3.28}, {FailingRise: .04}}},
-		{"capacity-not-behaviour", Population, change{Baseline: 1, Seconds: 10, Refusals: 20, FirstRefusedShare: .05, RefusalShareOfFailures: .8, ExceedsCapacity: 2, GoodputPerS: 70, CapacityPerS: 100, RetryShare: .33, ImpatientShare: .1, FreshMedian10: 130},
-			[]change{{Baseline: 0}, {Seconds: 9}, {Refusals: 19}, {FirstRefusedShare: .04}, {RefusalShareOfFailures: .79}, {ExceedsCapacity: 1.99}, {GoodputPerS: 69}, {RetryShare: .34}, {ImpatientShare: .11}}},
+		{
+			"lockstep", Population,
+			change{Jitter: .049, Z: 5, Rho: 2.5, Coincidences: 10, HerdClients: 5, Rounds: 2, JitterGaps: 8},
+			[]change{{Jitter: .05}, {Z: 4.99}, {Rho: 2.49}, {Coincidences: 9}, {HerdClients: 4}, {Rounds: 1}, {JitterGaps: 7}},
+		},
+		{
+			"hint-missing", Population,
+			change{Refusals: 20, RefusedClients: 3, MissingLow: .51, MissingShare: .8},
+			[]change{{Refusals: 19}, {RefusedClients: 2}, {MissingLow: .5}},
+		},
+		{
+			"hint-ignored", Client,
+			change{EarlyRetries: 3, EarlyShare: .5, HintedRetries: 6},
+			[]change{{EarlyRetries: 2}, {EarlyShare: .49}},
+		},
+		{
+			"rising-share-after-burst", Population,
+			change{Baseline: 1, CalmSeconds: 5, BurstEnded: 1, SinceEndS: 3, HoldS: 3, FreshServed: 1, DeficitZ: 2.33, AttemptsPerS: 111, CapacityPerS: 100, FailingShare: .9, FailingRiseZ: 0, FailingRise: 0},
+			[]change{{Baseline: 0}, {CalmSeconds: 4}, {BurstEnded: 0}, {SinceEndS: 2.9}, {FreshServed: 0}, {DeficitZ: 2.32}, {AttemptsPerS: 110}, {FailingShare: .89}},
+		},
+		{
+			"rising-share-after-burst", Population,
+			change{Baseline: 1, CalmSeconds: 5, BurstEnded: 1, SinceEndS: 3, HoldS: 3, FreshServed: 1, DeficitZ: 2.33, AttemptsPerS: 111, CapacityPerS: 100, FailingShare: .3, FailingRiseZ: 3.29, FailingRise: .05},
+			[]change{{FailingShare: .29}, {FailingRiseZ: 3.28}, {FailingRise: .04}},
+		},
+		{
+			"capacity-not-behaviour", Population,
+			change{Baseline: 1, Seconds: 10, Refusals: 20, FirstRefusedShare: .05, RefusalShareOfFailures: .8, ExceedsCapacity: 2, GoodputPerS: 70, CapacityPerS: 100, RetryShare: .33, ImpatientShare: .1, FreshMedian10: 130},
+			[]change{{Baseline: 0}, {Seconds: 9}, {Refusals: 19}, {FirstRefusedShare: .04}, {RefusalShareOfFailures: .79}, {ExceedsCapacity: 1.99}, {GoodputPerS: 69}, {RetryShare: .34}, {ImpatientShare: .11}},
+		},
 	} {
 		s := signature(t, load(t), c.id, c.scope)
 		judge := func(v *Values) bool {

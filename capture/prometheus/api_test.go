@@ -68,11 +68,10 @@ func (f *fake) rates(q url.Values) string {
 // bench is a poller against a fake server, on a clock that only sleeping moves.
 type bench struct {
 	*poller
-	fake   *fake
-	slept  []time.Duration
-	clock  time.Time
-	cancel context.CancelFunc
-	turns  int // sleeps until the context ends
+	fake  *fake
+	slept []time.Duration
+	clock time.Time
+	turns int // sleeps until the context ends
 }
 
 const origin = 1000000000 // Unix seconds, a multiple of 10
