@@ -32,7 +32,7 @@ func (j *judge) clients(e *engine) {
 	}
 	for k, s := range j.clientSig {
 		if j.flagged[k] == 0 && !e.seesHints() && s.Needs.Hints && e.pop.total.attempts > 0 {
-			j.notJudged = append(j.notJudged, NotJudged{s.ID, "no source shows response headers: capture the traffic, or log the Retry-After header"})
+			j.notJudged = append(j.notJudged, NotJudged{s.ID, "no source shows response headers: capture the traffic"})
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (j *judge) verdict(e *engine) {
 	if before != word && e.pop.total.attempts >= fewest {
 		j.event(e.now, "state", before.String()+" -> "+word.String())
 	}
-	if word >= s.worst.State {
+	if word > s.worst.State || word == s.worst.State && s.now.Confidence >= s.worst.Confidence {
 		s.worst = s.now
 	}
 }
@@ -309,7 +309,7 @@ func (j *judge) firstAdvice(signature string) (do, dont string) {
 // nextEvidence says what to fetch when the verdict is less than sure.
 func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	if !e.seesHints() && e.pop.total.attempts > 0 {
-		next = append(next, "cannot see Retry-After: capture the traffic (tcpdump -U -w - 'tcp port 80'), or add $sent_http_retry_after to the log format")
+		next = append(next, "cannot see Retry-After: capture the traffic where HTTP is in clear text (tcpdump -U -w - 'tcp port 80')")
 	}
 	if e.clock() > int64(herdClock) && e.pop.total.attempts > 0 {
 		next = append(next, "the clock is too coarse to see lockstep: log milliseconds ($msec), or capture the traffic")

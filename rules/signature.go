@@ -87,7 +87,7 @@ type Judgement struct {
 // Reasons for which no input of this kind will ever do.
 const (
 	noExchanges = "cannot judge: the input gives counts of intervals, not single attempts"
-	noHints     = "cannot judge: no source shows response headers; capture the traffic, or log the Retry-After header"
+	noHints     = "cannot judge: no source shows response headers; capture the traffic"
 	noBaseline  = "cannot judge: no calm traffic was seen before the incident; add an earlier recording, or give --capacity"
 )
 

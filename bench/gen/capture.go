@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,14 +22,13 @@ type connection struct {
 
 const requestsPerConnection = 50
 
-var server = netip.MustParseAddrPort("192.0.2.10:80") //nolint:gochecknoglobals // a constant that Go cannot spell
-
 // writeCapture writes the traffic as a packet capture. It is made in memory.
 func writeCapture(w io.Writer, t *traffic) error {
 	out, err := write.New(w)
 	if err != nil {
 		return err
 	}
+	server := netip.MustParseAddrPort("192.0.2.10:80")
 	pools := map[int][]*connection{}
 	ports := map[int]uint16{}
 	for x, ok := t.next(); ok; x, ok = t.next() {
@@ -74,7 +72,9 @@ func responseOf(x exchange) string {
 
 // bodyOf is the answer's body; a refusal is short.
 func bodyOf(status int) string {
-	return cmp.Or(map[int]string{429: `{"error":"rate limited"}`}[status], served)
+	const reading = `{"value":20.5,"unit":"C"}`
+	if status == http.StatusTooManyRequests {
+		return `{"error":"rate limited"}`
+	}
+	return `{"readings":[` + strings.Repeat(reading+",", 8) + reading + `]}`
 }
-
-var served = `{"readings":[` + strings.Repeat(`{"value":20.5,"unit":"C"},`, 8) + `{"value":20.5,"unit":"C"}]}` //nolint:gochecknoglobals // a constant that Go cannot spell

@@ -118,7 +118,8 @@ func judge(ctx context.Context, st *streams, f *flags, args []string, span time.
 	if err != nil {
 		return nil, err
 	}
-	if err := p.RunAll(ctx); err != nil {
+	// Stopped while reading, it still reports what was read until then.
+	if err := p.RunAll(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
 	return p.Snapshot(view), nil

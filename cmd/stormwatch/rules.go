@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -82,6 +83,10 @@ func showRule(w io.Writer, f *flags, id string) error {
 func checkRules(w io.Writer, dirs []string) error {
 	var bad error
 	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			bad = errors.Join(bad, fmt.Errorf("%s: not a folder that can be read", dir))
+			continue
+		}
 		problems := rules.Check(dir)
 		for _, p := range problems {
 			bad = errors.Join(bad, p)
