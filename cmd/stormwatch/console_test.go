@@ -95,10 +95,11 @@ func TestConsoleDemo(t *testing.T) {
 	p.tmux("send-keys", "Enter")
 	p.until("Chain", true)
 	p.tmux("send-keys", "Escape")
-	p.until("CLIENT ", true)
+	p.until("─ ▸Chain", false)
 	p.tmux("send-keys", "?")
-	p.until("lockstep", true)
+	p.until("─ ▸Help", true)
 	p.tmux("send-keys", "Escape")
+	p.until("─ ▸Help", false) // or tmux takes what follows for a key with Alt
 	p.tmux("send-keys", "/")
 	p.tmux("send-keys", "agent:shop", "Enter")
 	p.until("10.2.0.", true)

@@ -189,7 +189,7 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 	if err := r.Seek(ctx, start); err != nil {
 		return err
 	}
-	at, last := float64(start), time.Now()
+	at, last := start, time.Now()
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
 	for {
@@ -202,24 +202,24 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 		last = now
 		switch {
 		case goal != 0:
-			at = float64(min(max(goal, start), end))
-			err = r.Seek(ctx, int64(at))
+			at = min(max(goal, start), end)
+			err = r.Seek(ctx, at)
 		case paused:
 		case speed == 0:
-			at = float64(end)
+			at = end
 			err = r.RunAll(ctx)
 		default:
-			at = min(at+float64(passed)*speed, float64(end))
-			err = r.RunTo(ctx, int64(at))
+			at = min(at+int64(float64(passed)*speed), end)
+			err = r.RunTo(ctx, at)
 		}
-		if err == nil && int64(at) >= end {
+		if err == nil && at >= end {
 			err = r.RunAll(ctx)
 		}
 		if err != nil {
 			return err
 		}
 		s := r.Snapshot(p.wanted())
-		s.At, s.Events = int64(at), events
+		s.At, s.Events = at, events
 		p.latest.Store(s)
 		select {
 		case <-ctx.Done():
