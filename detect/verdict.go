@@ -32,6 +32,7 @@ func (j *judge) verdict(e *engine) {
 	s := &j.state
 	w, seconds := e.pop.last(e.now, 10)
 	word, cause := j.word(e, &w)
+	earned := word
 	if word >= Watch {
 		s.badUntil, s.word = e.now, word
 		s.calmFrom = 0
@@ -65,7 +66,7 @@ func (j *judge) verdict(e *engine) {
 	if before != word && e.pop.total.attempts >= fewest {
 		j.event(e.now, "state", before.String()+" -> "+word.String())
 	}
-	if word > s.worst.State || word == s.worst.State && s.now.Confidence >= s.worst.Confidence {
+	if word > s.worst.State || word == s.worst.State && word == earned && s.now.Confidence >= s.worst.Confidence {
 		s.worst = s.now
 	}
 }

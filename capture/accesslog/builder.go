@@ -22,6 +22,8 @@ type builder struct {
 	read   int64  // bytes
 	last   int64  // end of the line before
 	fine   bool   // a line with $msec was seen
+	timed  int64  // lines used
+	exact  int64  // those of them with $msec
 	text   []byte // for one unescaped field
 	sent   uint64 // lines read when a batch was last handed over
 }
@@ -86,14 +88,23 @@ func (b *builder) skip(f fault, line []byte) {
 	b.health.Skip(string(f), "line "+strconv.FormatUint(b.number, 10)+": "+string(line))
 }
 
+// mostlyExact is how many lines there must be for each one without $msec, for
+// the log's clock to count as one of milliseconds: a few lines that lost their
+// end must not hide what all the others show.
+const mostlyExact = 20
+
 // note keeps the account of the log's clock.
 func (b *builder) note() {
 	e := &b.entry
-	resolution := second
+	b.timed++
 	if e.fine {
-		resolution, b.fine = int64(time.Millisecond), true
+		b.fine = true
+		b.exact++
 	}
-	b.health.Resolution = max(b.health.Resolution, resolution)
+	b.health.Resolution = second
+	if mostlyExact*(b.timed-b.exact) <= b.timed {
+		b.health.Resolution = int64(time.Millisecond)
+	}
 	if b.last != 0 && e.end < b.last-backwards {
 		b.health.ClockSteps++
 	}

@@ -22,7 +22,7 @@ func newDemo(st *streams, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "the console on an embedded recorded incident",
-		Args:  cobra.NoArgs,
+		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return demo(cmd.Context(), st, f)
 		},

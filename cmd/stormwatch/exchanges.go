@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +35,11 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 				return err
 			}
 			out := bufio.NewWriter(st.out)
-			defer func() { err = errors.Join(err, out.Flush()) }()
+			defer func() {
+				if failed := out.Flush(); err == nil { // else it has been told
+					err = failed
+				}
+			}()
 			p.OnRow(report.Exchanges(out))
 			return p.RunAll(cmd.Context())
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,12 +41,12 @@ func (f *flags) screen(c *cobra.Command) {
 
 func (f *flags) options() (detect.Options, error) {
 	o := detect.Options{ClientBy: f.clientBy, Shards: f.shards}
-	if f.clientBy != "addr" && f.clientBy != "key" {
-		return o, usage{fmt.Errorf("--client-by %s: addr or key", f.clientBy)}
+	if err := f.check(); err != nil {
+		return o, usage{err}
 	}
 	if f.capacity != "" {
 		n, err := strconv.ParseFloat(strings.TrimSuffix(f.capacity, "/s"), 64)
-		if err != nil || n <= 0 || n > 1e9 {
+		if err != nil || !(n > 0 && n <= 1e9) { // so that NaN is none either
 			return o, usage{fmt.Errorf("--capacity %s: a number per second above 0, such as 40/s", f.capacity)}
 		}
 		o.Capacity = n
@@ -56,4 +57,27 @@ func (f *flags) options() (detect.Options, error) {
 	}
 	o.Rules = set
 	return o, nil
+}
+
+// check looks at the flags whose values are few.
+func (f *flags) check() error {
+	for _, choice := range []struct {
+		flag, value string
+		of          []string
+	}{
+		{"client-by", f.clientBy, []string{"addr", "key"}},
+		{"color", f.color, []string{"auto", "always", "never"}},
+		{"theme", f.theme, []string{"", "dark", "light", "mono"}},
+	} {
+		if !slices.Contains(choice.of, choice.value) {
+			return fmt.Errorf("--%s %s: %s", choice.flag, choice.value, strings.TrimPrefix(strings.Join(choice.of, ", "), ", "))
+		}
+	}
+	if f.fps < 0 || f.fps > 30 {
+		return fmt.Errorf("--fps %d: 1 to 30", f.fps)
+	}
+	if f.shards < 1 {
+		return fmt.Errorf("--shards %d: at least 1", f.shards)
+	}
+	return nil
 }

@@ -113,6 +113,16 @@ func sources(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// arguments makes a wrong number of arguments an error of usage.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage{err}
+		}
+		return nil
+	}
+}
+
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -48,6 +48,12 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 			if err != nil {
 				return err
 			}
+			if o.Top < 0 {
+				return usage{fmt.Errorf("--top %d: a number of clients, 0 for as many as is usual", o.Top)}
+			}
+			if span <= 0 {
+				return usage{fmt.Errorf("--for %s: a time above 0, such as 60s", span)}
+			}
 			s, err := judge(cmd.Context(), st, f, args, span, o.Top)
 			if err != nil {
 				return err

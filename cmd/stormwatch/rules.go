@@ -16,20 +16,20 @@ func newRules(st *streams, f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules",
 		Short: "what is judged, by which rule, and what is advised",
-		Args:  cobra.NoArgs,
+		Args:  arguments(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "signatures, mitigations and the features rules may use", Args: cobra.NoArgs,
+			Use: "list", Short: "signatures, mitigations and the features rules may use", Args: arguments(cobra.NoArgs),
 			RunE: func(*cobra.Command, []string) error { return listRules(st.out, f) },
 		},
 		&cobra.Command{
-			Use: "show ID", Short: "one signature or mitigation, whole", Args: cobra.ExactArgs(1),
+			Use: "show ID", Short: "one signature or mitigation, whole", Args: arguments(cobra.ExactArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error { return showRule(st.out, f, args[0]) },
 		},
 		&cobra.Command{
-			Use: "check DIR...", Short: "check rule files without running anything", Args: cobra.MinimumNArgs(1),
+			Use: "check DIR...", Short: "check rule files without running anything", Args: arguments(cobra.MinimumNArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error { return checkRules(st.out, args) },
 		},
 	)
