@@ -124,7 +124,9 @@ func TestNamedSources(t *testing.T) {
 // Two captures at one hop, of some clients each, are what one capture of all the
 // clients is, whichever is read faster.
 func TestManySources(t *testing.T) {
-	ask := func(i, _ int) string { return fmt.Sprintf("GET /a HTTP/1.1\r\nHost: api\r\nUser-Agent: a/%d\r\n\r\n", i) }
+	ask := func(i, _ int) string {
+		return fmt.Sprintf("GET /a HTTP/1.1\r\nHost: api\r\nUser-Agent: a/%d\r\n\r\n", i)
+	}
 	answer := func(i, s int) string {
 		if (i+s)%3 == 0 {
 			return "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n"

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// say runs stormwatch on something that cannot be read, and returns the one line
+// that is told.
+func say(t *testing.T, in io.Reader, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), args, in, &out, &errs); code != exitError {
+		t.Errorf("%q: exit code %d", args, code)
+	}
+	if out.Len() > 0 || strings.Count(errs.String(), "\n") != 1 {
+		t.Errorf("%q: %q %q", args, out.String(), errs.String())
+	}
+	return errs.String()
+}
+
+func TestUnreadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	file := filepath.Join(t.TempDir(), "secret.log")
+	if err := os.WriteFile(file, []byte("x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := say(t, nil, "report", file); !strings.Contains(got, "permission denied") {
+		t.Errorf("%q", got)
+	}
+}
+
+// slow is a stream that gives a little at a time and then fails.
+type slow struct {
+	io.Reader
+	err error
+}
+
+func (s slow) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b[:min(len(b), 700)])
+	if errors.Is(err, io.EOF) {
+		err = s.err
+	}
+	return n, err
+}
+
+// A stream that comes in small pieces is read as a file is.
+func TestStreamInPieces(t *testing.T) {
+	for _, file := range append(captures(t), "../../testdata/logs/nginx-first/access.log") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := stormwatch(t, "exchanges", "a="+file)
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), []string{"exchanges", "a=-"}, slow{bytes.NewReader(text), io.EOF}, &out, &errs); code != 0 || out.String() != want {
+			t.Errorf("%s: exit code %d, %d bytes of %d, %s", file, code, out.Len(), len(want), errs.String())
+		}
+	}
+}
+
+// A stream that breaks is told with its error; it is never taken for its end.
+func TestStreamBreaks(t *testing.T) {
+	for _, file := range append(captures(t), "../../testdata/logs/nginx-first/access.log") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 1, 24, 5000, len(text) / 2} {
+			in := slow{bytes.NewReader(text[:n]), errors.New("cable pulled")}
+			if got := say(t, in, "report", "-"); !strings.Contains(got, "cable pulled") {
+				t.Errorf("%s after %d bytes: %q", file, n, got)
+			}
+		}
+	}
+}
+
+// Who interrupts a stream that never ends gets an answer soon.
+func TestInterruptedStream(t *testing.T) {
+	in, feed := io.Pipe()
+	defer feed.Close()
+	text, err := os.ReadFile("../../testdata/pcaps/healthy/traffic.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int, 1)
+	var out, errs bytes.Buffer
+	go func() { done <- run(ctx, []string{"report", "-"}, in, &out, &errs) }()
+	if _, err := feed.Write(text[:len(text)/2]); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("still waiting for more")
+	}
+}
