@@ -67,9 +67,15 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 			name = "stdin"
 		}
 	}
-	head := bufio.NewReaderSize(f, peekBytes)
+	var in io.Reader = f
+	if !regular {
+		in = stoppable(ctx, f)
+	}
+	head := bufio.NewReaderSize(in, peekBytes)
 	first, err := peek(head, regular)
 	switch {
+	case ctx.Err() != nil:
+		return input{}, errors.Join(fmt.Errorf("%s: stopped before it was known what comes", path), f.Close())
 	case err != nil:
 		return input{}, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	case len(first) == 0:
@@ -81,7 +87,7 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	case prometheus.DetectRange(first):
 		src, err := prometheus.OpenRange(name, head)
 		return opened(src, f, err)
-	case accesslog.Detect(first), gzipped(first):
+	case accesslog.Detect(first), compressed(first):
 		o := accesslog.Options{Live: follow, Size: size, Secrets: secrets, Vantage: vantage(arg, "log")}
 		if follow && regular {
 			if err := f.Close(); err != nil {
@@ -98,27 +104,6 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	}
 	return input{}, errors.Join(fmt.Errorf("%s: neither a packet capture, nor an nginx access log (combined, best with $request_time $msec), nor a saved Prometheus query_range answer", path), f.Close())
 }
-
-const peekBytes = 64 << 10
-
-// peek returns the first bytes: of a file as many as fit, of a stream those that
-// have come, since more may be long in coming.
-func peek(r *bufio.Reader, regular bool) ([]byte, error) {
-	want := peekBytes
-	if !regular {
-		if _, err := r.Peek(1); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		want = r.Buffered()
-	}
-	b, err := r.Peek(want)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return b, nil
-}
-
-func gzipped(head []byte) bool { return len(head) > 2 && head[0] == 0x1f && head[1] == 0x8b }
 
 func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {
 	if err != nil {

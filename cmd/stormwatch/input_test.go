@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -39,14 +40,21 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// slow is a stream that gives a little at a time and then fails.
+// slow is a stream that gives a little at a time, at first byte by byte, and
+// then fails.
 type slow struct {
 	io.Reader
-	err error
+	err  error
+	read int
 }
 
-func (s slow) Read(b []byte) (int, error) {
-	n, err := s.Reader.Read(b[:min(len(b), 700)])
+func (s *slow) Read(b []byte) (int, error) {
+	piece := 700
+	if s.read < 300 {
+		piece = 1
+	}
+	n, err := s.Reader.Read(b[:min(len(b), piece)])
+	s.read += n
 	if errors.Is(err, io.EOF) {
 		err = s.err
 	}
@@ -62,7 +70,7 @@ func TestStreamInPieces(t *testing.T) {
 		}
 		want, _ := stormwatch(t, "exchanges", "a="+file)
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), []string{"exchanges", "a=-"}, slow{bytes.NewReader(text), io.EOF}, &out, &errs); code != 0 || out.String() != want {
+		if code := run(t.Context(), []string{"exchanges", "a=-"}, &slow{Reader: bytes.NewReader(text), err: io.EOF}, &out, &errs); code != 0 || out.String() != want {
 			t.Errorf("%s: exit code %d, %d bytes of %d, %s", file, code, out.Len(), len(want), errs.String())
 		}
 	}
@@ -76,7 +84,7 @@ func TestStreamBreaks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []int{0, 1, 24, 5000, len(text) / 2} {
-			in := slow{bytes.NewReader(text[:n]), errors.New("cable pulled")}
+			in := &slow{Reader: bytes.NewReader(text[:n]), err: errors.New("cable pulled")}
 			if got := say(t, in, "report", "-"); !strings.Contains(got, "cable pulled") {
 				t.Errorf("%s after %d bytes: %q", file, n, got)
 			}
@@ -84,25 +92,40 @@ func TestStreamBreaks(t *testing.T) {
 	}
 }
 
-// Who interrupts a stream that never ends gets an answer soon.
+// Who interrupts a stream that never ends gets an answer about what has come.
 func TestInterruptedStream(t *testing.T) {
-	in, feed := io.Pipe()
-	defer feed.Close()
 	text, err := os.ReadFile("../../testdata/pcaps/healthy/traffic.pcap")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan int, 1)
-	var out, errs bytes.Buffer
-	go func() { done <- run(ctx, []string{"report", "-"}, in, &out, &errs) }()
-	if _, err := feed.Write(text[:len(text)/2]); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Error("still waiting for more")
+	for _, c := range []struct {
+		bytes, code int
+		says        string
+	}{
+		{len(text) / 2, exitOK, "CLEAR"},
+		{24, exitCannotJudge, "UNKNOWN"},
+		{2, exitError, "stopped before"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			in, feed := io.Pipe()
+			defer feed.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			code := make(chan int, 1)
+			var out, errs bytes.Buffer
+			go func() { code <- run(ctx, []string{"report", "-"}, in, &out, &errs) }()
+			if _, err := feed.Write(text[:c.bytes]); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // until all that came is read
+			cancel()
+			select {
+			case got := <-code:
+				if got != c.code || !strings.Contains(out.String()+errs.String(), c.says) {
+					t.Errorf("after %d bytes: exit code %d\n%s%s", c.bytes, got, out.String(), errs.String())
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("after %d bytes: still waiting for more", c.bytes)
+			}
+		})
 	}
 }
