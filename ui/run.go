@@ -28,7 +28,9 @@ func Run(ctx context.Context, f Feed, o Options) error {
 		o.FPS = 4
 	}
 	m := New(f, o)
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithFPS(30)}
+	// Signals end ctx. A handler of Bubble Tea beside that would block on the loop
+	// that ctx has ended, and leave the terminal raw.
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(30)}
 	if file, ok := out.(*os.File); ok {
 		m.out = &terminal{File: file}
 		options = append(options, tea.WithOutput(m.out))
