@@ -54,6 +54,9 @@ func tolerance(wait, resolution int64) int64 {
 	return max(2*resolution, earlySlack, wait/50)
 }
 
+// early tells whether a retry came before the wait its server named was over.
+func early(wait, gap, resolution int64) bool { return gap < wait-tolerance(wait, resolution) }
+
 // delta is what one shard counted in one second.
 type delta struct {
 	sum        secondCounts
@@ -62,9 +65,8 @@ type delta struct {
 	observable int64
 	bareRing   windowDelta
 	refusedBy  windowDelta
-	flagged    int64 // attempts by clients with a signature
 	avoidable  int64
-	routes     [routeGroups]routeCount
+	refusedOn  [routeGroups]int32 // refusals by route
 	dirty      []uint32
 	retries    []int32 // events that are retries, for the herd's rounds
 	newHinted  int64   // clients that met a usable hint with a retry for the first time
@@ -77,8 +79,6 @@ type secondCounts struct {
 	firstEnded, firstFailed, firstRefused   int64
 	refused, failed, good, ended, impatient int64
 }
-
-type routeCount struct{ attempts, refused int32 }
 
 // windowDelta moves clients within a ring that counts distinct clients by the
 // second of their latest event.
@@ -151,10 +151,6 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.lastSeen = max(c.lastSeen, r.Start)
 	c.agent, c.route, c.agentGroup = r.Agent, r.route, r.agent
 	d.sum.attempts++
-	d.routes[r.route].attempts++
-	if c.flags != 0 {
-		d.flagged++
-	}
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++
@@ -196,7 +192,7 @@ func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
 	}
 	c.hinted++
 	wait := f.link.ParentHint.Wait
-	if f.link.Gap >= wait-tolerance(wait, e.resolution(f.rec.source)) {
+	if !early(wait, f.link.Gap, e.resolution(f.rec.source)) {
 		return true
 	}
 	if c.early == 0 {
@@ -231,7 +227,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	case refused:
 		c.refused++
 		d.sum.refused++
-		d.routes[r.route].refused++
+		d.refusedOn[r.route]++
 		d.refusedBy.move(&c.lastRefused, e.now)
 	default:
 		c.failed++

@@ -16,9 +16,9 @@ func severity(name string) Severity {
 	return Info
 }
 
-func evidenceOf(f *found, feature string) float64 {
+func evidenceOf(f *found, feature rules.FeatureID) float64 {
 	for _, ev := range f.said.Evidence {
-		if rules.Features()[ev.Feature].Name == feature {
+		if ev.Feature == feature {
 			return ev.Value
 		}
 	}
@@ -88,12 +88,12 @@ const (
 // involved names the clients behind a finding, none when it is nearly all of
 // those that could show it.
 func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
-	member, exposed := j.membership(e, f)
-	if member == nil {
+	exposed, ok := j.exposed(e, f)
+	if !ok {
 		return nil, int(sum(&e.pop.refusedBy))
 	}
 	for id := range e.clients {
-		if member(&e.clients[id]) {
+		if j.takesPart(f, &e.clients[id]) {
 			count++
 			if len(labels) < maxNamed {
 				labels = append(labels, e.names.labels[id])
@@ -106,25 +106,35 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 	return labels, count
 }
 
-// membership returns the test for being involved, and how many could be.
-func (j *judge) membership(e *engine, f *found) (member func(*client) bool, exposed int) {
-	for k, s := range j.clientSig {
-		if s.ID == f.sig.ID {
-			bit := flags(1) << k
-			return func(c *client) bool { return c.flags&bit != 0 }, int(e.pop.hinted)
-		}
+// exposed is how many clients could have a part in a finding; ok is false for
+// findings that are not about single clients.
+func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
+	if j.clientIndex(f.sig.ID) >= 0 {
+		return int(e.pop.hinted), true
 	}
 	if f.sig.ID != "lockstep" {
-		return nil, 0
+		return 0, false
 	}
 	for id := range e.clients {
 		if e.clients[id].retries > 0 {
-			exposed++
+			n++
 		}
 	}
-	return func(c *client) bool {
-		return c.rounds >= 2 && (f.groups == 0 || f.groups>>c.agentGroup&1 == 1)
-	}, exposed
+	return n, true
+}
+
+// takesPart tells whether a client has a part in a finding.
+func (j *judge) takesPart(f *found, c *client) bool {
+	if k := j.clientIndex(f.sig.ID); k >= 0 {
+		return c.flags>>k&1 == 1
+	}
+	return f.sig.ID == "lockstep" && c.rounds >= 2 && (f.groups == 0 || f.groups>>c.agentGroup&1 == 1)
+}
+
+// clientIndex is the place of a signature among the client signatures, -1 if it
+// is none.
+func (j *judge) clientIndex(id string) int {
+	return slices.IndexFunc(j.clientSig, func(s *rules.Signature) bool { return s.ID == id })
 }
 
 // mitigations collects what the findings call for, what can be done now first.

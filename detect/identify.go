@@ -7,8 +7,7 @@ import (
 
 // identify gives a record the numbers under which chains look for it: what was
 // asked (op), the shape of it (tmpl), and who asked as far as addresses tell.
-// Two requests of one operation at different hops are never one chain by timing,
-// so the source's vantage is part of op where records carry one.
+// Only the exchanges of one vantage are judged, so the hop is no part of op.
 func identify(r *record, target []byte) (op, tmpl, addr uint64) {
 	seed := uint64(r.Method)<<32 | uint64(r.Host)
 	op = hash(seed, canonical(target))

@@ -1,12 +1,10 @@
 package detect
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	"stormwatch/capture"
-	"stormwatch/detect/herd"
 	"stormwatch/detect/sustain"
 	"stormwatch/rules"
 )
@@ -16,8 +14,9 @@ import (
 type judge struct {
 	set       *rules.Set
 	clientSig []*rules.Signature
-	values    rules.Values
-	found     []found // in the order of the rules; one for each signature that ever held
+	everybody rules.Values // features of the population in this second
+	values    rules.Values // of one agent group or client
+	found     []found      // in the order of the rules; one for each signature that ever held
 	notJudged []NotJudged
 	events    []Event
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
@@ -65,7 +64,7 @@ func (j *judge) second(e *engine) {
 		return
 	}
 	j.notJudged = j.notJudged[:0]
-	j.context(e)
+	j.measure(e)
 	for _, s := range j.set.Signatures() {
 		switch s.Scope {
 		case rules.Population:
@@ -79,27 +78,17 @@ func (j *judge) second(e *engine) {
 	j.verdict(e)
 }
 
-func (j *judge) context(e *engine) {
-	v := &j.values
-	v.Reset()
-	v.Clock, v.Exchanges, v.SeesHints = e.clock(), e.pop.total.attempts > 0, e.seesHints()
-}
-
 // population judges a signature of everybody.
 func (j *judge) population(e *engine, s *rules.Signature) {
-	j.context(e)
-	j.loopFeatures(e)
-	j.hintFeatures(e)
-	j.herdFeatures(e, 0)
-	ok, why := s.Enough(&j.values)
+	ok, why := s.Enough(&j.everybody)
 	if !ok {
 		if j.find(s.ID) == nil && !slices.ContainsFunc(j.notJudged, func(n NotJudged) bool { return n.Signature == s.ID }) {
 			j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
 		}
 		return
 	}
-	if s.Raised(&j.values) && j.fresh(e, s, 0) {
-		j.hold(e, s, 0)
+	if s.Raised(&j.everybody) && j.fresh(e, s, 0) {
+		j.hold(e, s, 0, &j.everybody)
 	}
 }
 
@@ -123,12 +112,12 @@ const missedRounds = 3
 // agents judges a signature of each agent group.
 func (j *judge) agents(e *engine, s *rules.Signature) {
 	for g := 1; g < len(e.names.agentOf); g++ {
-		j.context(e)
-		if !j.herdFeatures(e, g) {
+		circumstances(e, &j.values)
+		if !j.herdFeatures(e, g, &j.values) {
 			continue
 		}
 		if ok, _ := s.Enough(&j.values); ok && s.Raised(&j.values) && j.fresh(e, s, g) {
-			j.hold(e, s, g)
+			j.hold(e, s, g, &j.values)
 		}
 	}
 }
@@ -144,8 +133,9 @@ func (j *judge) find(id string) *found {
 
 const maxFound = 256
 
-// hold notes that a signature holds in this second, for a group or for all.
-func (j *judge) hold(e *engine, s *rules.Signature, group int) {
+// hold notes that a signature holds in this second, for a group or for all, by
+// the features v.
+func (j *judge) hold(e *engine, s *rules.Signature, group int, v *rules.Values) {
 	f := j.find(s.ID)
 	if f == nil {
 		if len(j.found) >= maxFound {
@@ -157,7 +147,7 @@ func (j *judge) hold(e *engine, s *rules.Signature, group int) {
 		f.censored = f.onset <= e.first+2*tick
 		j.event(f.detected, "on", s.ID)
 	}
-	said := s.Judge(&j.values)
+	said := s.Judge(v)
 	if f.held != e.now || said.Score > f.said.Score {
 		f.said, f.sig = said, s
 	}
@@ -180,10 +170,8 @@ func (j *judge) onset(e *engine, s *rules.Signature, group int) int64 {
 	default:
 		at = j.loop.Onset
 	}
-	for k, c := range j.clientSig {
-		if c.ID == s.ID {
-			at = j.firstBad[k]
-		}
+	if k := j.clientIndex(s.ID); k >= 0 {
+		at = j.firstBad[k]
 	}
 	if at == 0 || at > e.now {
 		at = e.now - tick
@@ -204,10 +192,8 @@ func (j *judge) lapse(e *engine) {
 		if e.now-f.held > grace {
 			f.over = f.held
 			j.event(e.now, "off", f.sig.ID)
-			for k, s := range j.clientSig {
-				if s.ID == f.sig.ID {
-					j.firstBad[k] = 0
-				}
+			if k := j.clientIndex(f.sig.ID); k >= 0 {
+				j.firstBad[k] = 0
 			}
 		}
 	}
@@ -223,109 +209,6 @@ func (j *judge) event(at int64, kind, text string) {
 // (signatures-trial, rising-share-after-burst, step 6).
 const calmShare = .05
 
-func (j *judge) loopFeatures(e *engine) {
-	v, r := &j.values, &j.loop
-	n := int64(r.Seconds)
-	v.Set(rules.Seconds, float64(r.Seconds), n)
-	v.Set(rules.CalmSeconds, float64(r.CalmSeconds), n)
-	// An operator who says what the server can do stands in for the calm before.
-	v.Set(rules.Baseline, bit(r.Baseline || e.opt.Capacity > 0), n)
-	v.Set(rules.FreshPerS, r.Fresh, n)
-	v.Set(rules.FreshMedian10, r.FreshMedian10, 10)
-	v.Set(rules.GoodputPerS, r.Goodput, n)
-	v.Set(rules.AttemptsPerS, r.AttemptsPerS, n)
-	if r.Baseline {
-		v.Set(rules.BasePerS, r.Base, int64(r.CalmSeconds))
-		v.Set(rules.BurstPeak, r.BurstPeak, n)
-	}
-	if r.CapacityKnown {
-		v.Set(rules.CapacityPerS, r.Capacity, int64(r.CapacityN))
-		v.Set(rules.CapacityN, float64(r.CapacityN), int64(r.CapacityN))
-		v.Set(rules.ExceedsCapacity, r.ExceedsCapacity, 10)
-	}
-	v.Set(rules.BurstEnded, bit(r.BurstEndAt != 0), n)
-	if r.BurstEndAt != 0 {
-		v.Set(rules.SinceEndS, float64(e.now-r.BurstEndAt)/1e9, n)
-		v.Set(rules.HoldS, r.Hold, n)
-		v.Set(rules.DeficitZ, r.DeficitZ, n)
-		v.Set(rules.FailingRiseZ, r.FailingRiseZ, n)
-		v.Set(rules.FailingRise, r.FailingRise, n)
-		v.Set(rules.FreshServed, bit(r.FreshServed), n)
-	}
-	v.Set(rules.FailingShare, r.FailingShare, n)
-	v.Set(rules.ServerFault, bit(r.ServerFault), n)
-	v.Set(rules.FirstRefusedShare, r.FirstRefusedShare, n)
-	v.Set(rules.RefusalShareOfFailures, r.RefusalShareOfFailures, n)
-	v.Set(rules.RetryShare, r.RetryShare, n)
-	v.Set(rules.ImpatientShare, r.ImpatientShare, n)
-	if w, _ := e.pop.last(e.now, 10); w.attempts > 0 {
-		v.Set(rules.AvoidableShare, float64(w.avoidable)/float64(w.attempts), w.attempts)
-	}
-}
-
-func bit(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func (j *judge) hintFeatures(e *engine) {
-	w, _ := e.pop.last(e.now, window)
-	v := &j.values
-	v.Set(rules.Refusals, float64(w.refused), w.refused)
-	v.Set(rules.RefusedClients, float64(sum(&e.pop.refusedBy)), w.refused)
-	if w.observable > 0 {
-		v.Set(rules.MissingShare, float64(w.bare)/float64(w.observable), w.observable)
-		v.Set(rules.MissingLow, wilsonLow(w.bare, w.observable), w.observable)
-	}
-}
-
-// wilsonLow is the lower bound of a share by Wilson's score interval at
-// z = 2.58, two-sided one per cent.
-func wilsonLow(k, n int64) float64 {
-	if n == 0 {
-		return 0
-	}
-	const z2 = 2.58 * 2.58
-	p, m := float64(k)/float64(n), float64(n)
-	return max(0, (p+z2/(2*m)-2.58*math.Sqrt(p*(1-p)/m+z2/(4*m*m)))/(1+z2/m))
-}
-
-// herdFeatures sets the timing features of an agent group, 0 being everybody,
-// and tells whether there are any.
-func (j *judge) herdFeatures(e *engine, group int) bool {
-	r := e.herd.Reading(group)
-	if r.Retries == 0 {
-		return false
-	}
-	j.followRounds(e, group, &r)
-	v := &j.values
-	v.Set(rules.Z, r.Z, r.Retries)
-	v.Set(rules.Rho, r.Rho, r.Retries)
-	v.Set(rules.Coincidences, float64(r.Coincidences), r.Retries)
-	v.Set(rules.Rounds, float64(r.Rounds), r.Retries)
-	v.Set(rules.HerdClients, float64(r.Clients), r.Retries)
-	v.Set(rules.Slots, r.Slots, r.Retries)
-	if r.JKnown {
-		v.Set(rules.Jitter, r.J, r.JGaps)
-	}
-	v.Set(rules.JitterGaps, float64(r.JGaps), r.JGaps)
-	if r.RhoFirstKnown {
-		v.Set(rules.RhoFirst, r.RhoFirst, r.Retries)
-	}
-	return true
-}
-
-func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {
-	switch {
-	case r.LastRound == 0, e.now-r.LastRound > grace+3*r.MedianGap:
-		j.roundFrom[group] = 0
-	case j.roundFrom[group] == 0:
-		j.roundFrom[group] = r.LastRound
-	}
-}
-
 const maxProvenance = 5
 
 // provenance names a few exchanges of this second that show a signature.
@@ -337,8 +220,7 @@ func (e *engine) provenance(id string) (at []string) {
 		case "lockstep":
 			shows = !ev.outcome && f.link.Attempt > 1 && e.herd.InRound(int(f.rec.agent), f.rec.Start)
 		case "hint-ignored":
-			wait := f.link.ParentHint.Wait
-			shows = !ev.outcome && f.link.Attempt > 1 && e.hinted(f) && f.link.Gap < wait-tolerance(wait, e.resolution(f.rec.source))
+			shows = !ev.outcome && f.link.Attempt > 1 && e.hinted(f) && early(f.link.ParentHint.Wait, f.link.Gap, e.resolution(f.rec.source))
 		case "hint-missing":
 			shows = ev.outcome && f.rec.Refused() && f.rec.Hint.State == capture.Absent
 		default:

@@ -69,19 +69,5 @@ func (j *judge) quote(e *engine, k int, s *rules.Signature) {
 		return
 	}
 	j.clientFeatures(e, most)
-	j.hold(e, s, 0)
-}
-
-func (j *judge) clientFeatures(e *engine, c *client) {
-	j.context(e)
-	v := &j.values
-	n := int64(c.hinted)
-	v.Set(rules.HintedRetries, float64(c.hinted), n)
-	v.Set(rules.EarlyRetries, float64(c.early), n)
-	if c.hinted > 0 {
-		v.Set(rules.EarlyShare, float64(c.early)/float64(c.hinted), n)
-	}
-	if c.early > 0 {
-		v.Set(rules.EarlyMedianS, float64(c.earlyBy)/float64(c.early), int64(c.early))
-	}
+	j.hold(e, s, 0, &j.values)
 }

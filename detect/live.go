@@ -13,7 +13,6 @@ import (
 // full; a request announced without its answer is judged as a request, and its
 // outcome follows.
 type Live struct {
-	opt     Options
 	mu      sync.Mutex // sources deliver by batch, never by exchange
 	e       *engine
 	names   *names
@@ -40,7 +39,7 @@ const idleAfter = 2 * tick
 func NewLive(o Options) *Live {
 	o = o.withDefaults()
 	n := newNames(o)
-	return &Live{opt: o, names: n, e: newEngine(o, n), open: map[openKey]int32{}}
+	return &Live{names: n, e: newEngine(o, n), open: map[openKey]int32{}}
 }
 
 // Inlet opens the way in for one source.
@@ -50,7 +49,7 @@ func (l *Live) Inlet(info capture.Info) *Inlet {
 	in := &Inlet{info: info, index: min(len(l.inlets), maxSources-1), mu: &l.mu}
 	in.take = func(b *capture.Batch) error { return l.deliver(in, b) }
 	l.inlets = append(l.inlets, in)
-	l.e.sources = (&Recording{inlets: l.inlets}).sources()
+	l.e.sources = sourcesOf(l.inlets)
 	return in
 }
 

@@ -55,23 +55,20 @@ func (n *names) client(x *capture.Exchange) uint32 {
 		if id, ok := n.byCred[x.Credential]; ok {
 			return id
 		}
-		if len(n.labels) > n.max {
-			n.excess++
-			return 0
+		id := n.admit()
+		if id != 0 {
+			n.byCred[x.Credential] = id
+			n.labels = append(n.labels, "cred-"+strconv.Itoa(len(n.byCred)))
 		}
-		id := uint32(len(n.labels))
-		n.byCred[x.Credential] = id
-		n.labels = append(n.labels, "cred-"+strconv.Itoa(len(n.byCred)))
 		return id
 	}
 	if id, ok := n.byAddr[x.Src.IP]; ok {
 		return id
 	}
-	if len(n.labels) > n.max {
-		n.excess++
+	id := n.admit()
+	if id == 0 {
 		return 0
 	}
-	id := uint32(len(n.labels))
 	n.byAddr[x.Src.IP] = id
 	label := "(unknown address)"
 	if !x.Src.IsZero() {
@@ -79,6 +76,16 @@ func (n *names) client(x *capture.Exchange) uint32 {
 	}
 	n.labels = append(n.labels, label)
 	return id
+}
+
+// admit returns the number of the next client, whose label is to be appended; 0
+// beyond the bound.
+func (n *names) admit() uint32 {
+	if len(n.labels) > n.max {
+		n.excess++
+		return 0
+	}
+	return uint32(len(n.labels))
 }
 
 // agent returns the population group of an agent.

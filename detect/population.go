@@ -11,21 +11,20 @@ import (
 // sliding windows of whole seconds, and the timeline.
 type population struct {
 	total     secondCounts
-	avoidable int64
 	peak50    int64
 	seconds   [window]windowSecond // by second modulo window
 	refusedBy [window]int64        // distinct clients by the second of their latest refusal
 	bareBy    [window]int64
-	hinted    int64 // clients that ever retried after a usable hint
-	routes    [routeGroups]struct{ attempts, refused int64 }
-	firstBare int64 // moment of the first bare refusal of the present run
-	judged    int64 // seconds judged
+	hinted    int64              // clients that ever retried after a usable hint
+	refusedOn [routeGroups]int64 // refusals by route
+	firstBare int64              // moment of the first bare refusal of the present run
+	judged    int64              // seconds judged
 	timeline  timeline
 }
 
 type windowSecond struct {
 	secondCounts
-	bare, observable, flagged, avoidable int64
+	bare, observable, avoidable int64
 }
 
 // slot is the place of the second that starts at t in the windows.
@@ -45,15 +44,13 @@ func (e *engine) merge() {
 		w.add(&d.sum)
 		w.bare += d.bare
 		w.observable += d.observable
-		w.flagged += d.flagged
 		w.avoidable += d.avoidable
 		p.hinted += d.newHinted
 		for i, n := range d.arrivals {
 			arrivals[i] += int64(n)
 		}
-		for i := range d.routes {
-			p.routes[i].attempts += int64(d.routes[i].attempts)
-			p.routes[i].refused += int64(d.routes[i].refused)
+		for i, n := range d.refusedOn {
+			p.refusedOn[i] += int64(n)
 		}
 		d.refusedBy.apply(&p.refusedBy, now)
 		d.bareRing.apply(&p.bareBy, now)
@@ -66,7 +63,6 @@ func (e *engine) merge() {
 	}
 	p.seconds[now] = w
 	p.total.add(&w.secondCounts)
-	p.avoidable += w.avoidable
 	p.peak50 = max(p.peak50, slices.Max(arrivals[:]))
 	p.judged++
 	p.timeline.add(e.now, &w.secondCounts)
@@ -113,7 +109,6 @@ func (p *population) last(now int64, n int) (w windowSecond, seconds int) {
 		w.add(&s.secondCounts)
 		w.bare += s.bare
 		w.observable += s.observable
-		w.flagged += s.flagged
 		w.avoidable += s.avoidable
 	}
 	return w, seconds

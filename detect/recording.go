@@ -266,7 +266,6 @@ func (n *names) group(x *record, target []byte) {
 	x.client = n.client(&x.Exchange)
 	x.agent = n.agent(x.Agent)
 	x.route = n.route(&x.Exchange, target)
-	n.paths.Intern(target)
 }
 
 func (r *Recording) mergeTallies() {

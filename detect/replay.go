@@ -32,16 +32,16 @@ func NewReplay(r *Recording) (*Replay, error) {
 	}
 	p := &Replay{rec: r, e: newEngine(r.opt, r.names), c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
 	p.points = checkpoints{interval: 10 * tick, max: r.opt.MaxCheckpoints}
-	p.e.sources = r.sources()
+	p.e.sources = sourcesOf(r.inlets)
 	return p, nil
 }
 
-// sources lists the inlets; the first vantage with exchanges is primary, and
+// sourcesOf lists the inlets; the first vantage with exchanges is primary, and
 // others corroborate without being summed.
-func (r *Recording) sources() []Source {
-	out := make([]Source, len(r.inlets))
+func sourcesOf(inlets []*Inlet) []Source {
+	out := make([]Source, len(inlets))
 	primary := ""
-	for i, in := range r.inlets {
+	for i, in := range inlets {
 		out[i] = Source{Name: in.info.Name, Kind: in.info.Kind, Vantage: in.info.Vantage, Health: in.health}
 		if primary == "" && in.info.Kind != "prometheus" {
 			primary = in.info.Vantage
@@ -152,7 +152,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 		return p.RunTo(ctx, t)
 	}
 	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
-	p.e.sources = p.rec.sources()
+	p.e.sources = sourcesOf(p.rec.inlets)
 	if err := p.c.seek(0, 0); err != nil {
 		return err
 	}

@@ -50,7 +50,6 @@ type store struct {
 	dir    string
 	file   *os.File
 	end    int64
-	count  int64
 }
 
 // budget is memory that several stores share.
@@ -61,7 +60,6 @@ func (s *store) append(r *record, target []byte) error {
 		s.last.recs = make([]record, 0, chunkRecords)
 	}
 	s.last.add(r, target)
-	s.count++
 	if len(s.last.recs) == chunkRecords || len(s.last.text) > 1<<20 {
 		return s.flush()
 	}

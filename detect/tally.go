@@ -9,15 +9,15 @@ import (
 // tallyState judges inputs that give counts of intervals, not exchanges. Where
 // exchanges are known as well, those judge and tallies only corroborate.
 type tallyState struct {
-	begun           bool
-	steps           int64
-	heavy           int64 // steps in a row with heavy refusals
-	since           int64
-	now, worst      Verdict
-	last            capture.Tally
-	calm            int64 // steps in a row without
-	attempts, known int64
-	refusals        int64 // steps that tell refusals
+	begun      bool
+	steps      int64
+	heavy      int64 // steps in a row with heavy refusals
+	since      int64
+	now, worst Verdict
+	last       capture.Tally
+	calm       int64 // steps in a row without
+	known      int64
+	refusals   int64 // steps that tell refusals
 }
 
 const (
@@ -52,7 +52,6 @@ func (e *engine) tally(t *capture.Tally) {
 	}
 	c.refused, c.failed, c.good = t.Refused.N, t.Failed.N, t.OK.N
 	e.pop.total.add(&c)
-	s.attempts += c.attempts
 	e.spread(t, c)
 	e.tallyVerdict(t)
 	e.now = max(e.now, t.End)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"stormwatch/rules"
 )
 
 // verdictState is the verdict's memory: what it was, since when, and the worst
@@ -225,7 +227,7 @@ func (j *judge) who(e *engine) string {
 	}
 	s := fmt.Sprintf("%d of %d clients %s", clients, len(e.clients)-1, what)
 	if f := j.find("lockstep"); f != nil {
-		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, "herd_clients"), len(e.clients)-1)
+		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, rules.HerdClients), len(e.clients)-1)
 		if g := onlyGroup(f.groups); g > 0 {
 			s += ", agent " + e.agentName(g)
 		}
@@ -258,12 +260,12 @@ func (e *engine) agentName(group int) string {
 // worstRoute is the route with the most refusals, 0 if there is none.
 func (p *population) worstRoute() int {
 	best := 0
-	for i := 1; i < len(p.routes); i++ {
-		if p.routes[i].refused > p.routes[best].refused {
+	for i := 1; i < len(p.refusedOn); i++ {
+		if p.refusedOn[i] > p.refusedOn[best] {
 			best = i
 		}
 	}
-	if p.routes[best].refused == 0 {
+	if p.refusedOn[best] == 0 {
 		return 0
 	}
 	return best

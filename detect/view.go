@@ -192,16 +192,7 @@ func (e *engine) signatures(c *client, row *Client) {
 	j := &e.judge
 	for i := range j.found {
 		f := &j.found[i]
-		member := false
-		switch f.sig.ID {
-		case "lockstep":
-			member = c.rounds >= 2 && (f.groups == 0 || f.groups>>c.agentGroup&1 == 1)
-		default:
-			for k, s := range j.clientSig {
-				member = member || s.ID == f.sig.ID && c.flags>>k&1 == 1
-			}
-		}
-		if member {
+		if j.takesPart(f, c) {
 			if !slices.Contains(row.Signatures, f.sig.ID) {
 				row.Signatures = append(row.Signatures, f.sig.ID)
 			}

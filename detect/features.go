@@ -1,0 +1,138 @@
+package detect
+
+import (
+	"math"
+
+	"stormwatch/detect/herd"
+	"stormwatch/rules"
+)
+
+// measure sets the features of everybody.
+func (j *judge) measure(e *engine) {
+	v := &j.everybody
+	circumstances(e, v)
+	j.loopFeatures(e, v)
+	hintFeatures(e, v)
+	j.herdFeatures(e, 0, v)
+}
+
+// circumstances empties v and says what the input can show.
+func circumstances(e *engine, v *rules.Values) {
+	v.Reset()
+	v.Clock, v.Exchanges, v.SeesHints = e.clock(), e.pop.total.attempts > 0, e.seesHints()
+}
+
+func (j *judge) loopFeatures(e *engine, v *rules.Values) {
+	r := &j.loop
+	n := int64(r.Seconds)
+	v.Set(rules.Seconds, float64(r.Seconds), n)
+	v.Set(rules.CalmSeconds, float64(r.CalmSeconds), n)
+	// An operator who says what the server can do stands in for the calm before.
+	v.Set(rules.Baseline, bit(r.Baseline || e.opt.Capacity > 0), n)
+	v.Set(rules.FreshPerS, r.Fresh, n)
+	v.Set(rules.FreshMedian10, r.FreshMedian10, 10)
+	v.Set(rules.GoodputPerS, r.Goodput, n)
+	v.Set(rules.AttemptsPerS, r.AttemptsPerS, n)
+	if r.Baseline {
+		v.Set(rules.BasePerS, r.Base, int64(r.CalmSeconds))
+		v.Set(rules.BurstPeak, r.BurstPeak, n)
+	}
+	if r.CapacityKnown {
+		v.Set(rules.CapacityPerS, r.Capacity, int64(r.CapacityN))
+		v.Set(rules.CapacityN, float64(r.CapacityN), int64(r.CapacityN))
+		v.Set(rules.ExceedsCapacity, r.ExceedsCapacity, 10)
+	}
+	v.Set(rules.BurstEnded, bit(r.BurstEndAt != 0), n)
+	if r.BurstEndAt != 0 {
+		v.Set(rules.SinceEndS, float64(e.now-r.BurstEndAt)/1e9, n)
+		v.Set(rules.HoldS, r.Hold, n)
+		v.Set(rules.DeficitZ, r.DeficitZ, n)
+		v.Set(rules.FailingRiseZ, r.FailingRiseZ, n)
+		v.Set(rules.FailingRise, r.FailingRise, n)
+		v.Set(rules.FreshServed, bit(r.FreshServed), n)
+	}
+	v.Set(rules.FailingShare, r.FailingShare, n)
+	v.Set(rules.ServerFault, bit(r.ServerFault), n)
+	v.Set(rules.FirstRefusedShare, r.FirstRefusedShare, n)
+	v.Set(rules.RefusalShareOfFailures, r.RefusalShareOfFailures, n)
+	v.Set(rules.RetryShare, r.RetryShare, n)
+	v.Set(rules.ImpatientShare, r.ImpatientShare, n)
+	if w, _ := e.pop.last(e.now, 10); w.attempts > 0 {
+		v.Set(rules.AvoidableShare, float64(w.avoidable)/float64(w.attempts), w.attempts)
+	}
+}
+
+func bit(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func hintFeatures(e *engine, v *rules.Values) {
+	w, _ := e.pop.last(e.now, window)
+	v.Set(rules.Refusals, float64(w.refused), w.refused)
+	v.Set(rules.RefusedClients, float64(sum(&e.pop.refusedBy)), w.refused)
+	if w.observable > 0 {
+		v.Set(rules.MissingShare, float64(w.bare)/float64(w.observable), w.observable)
+		v.Set(rules.MissingLow, wilsonLow(w.bare, w.observable), w.observable)
+	}
+}
+
+// wilsonLow is the lower bound of a share by Wilson's score interval at
+// z = 2.58, two-sided one per cent.
+func wilsonLow(k, n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	const z2 = 2.58 * 2.58
+	p, m := float64(k)/float64(n), float64(n)
+	return max(0, (p+z2/(2*m)-2.58*math.Sqrt(p*(1-p)/m+z2/(4*m*m)))/(1+z2/m))
+}
+
+// herdFeatures sets the timing features of an agent group, 0 being everybody,
+// and tells whether there are any.
+func (j *judge) herdFeatures(e *engine, group int, v *rules.Values) bool {
+	r := e.herd.Reading(group)
+	if r.Retries == 0 {
+		return false
+	}
+	j.followRounds(e, group, &r)
+	v.Set(rules.Z, r.Z, r.Retries)
+	v.Set(rules.Rho, r.Rho, r.Retries)
+	v.Set(rules.Coincidences, float64(r.Coincidences), r.Retries)
+	v.Set(rules.Rounds, float64(r.Rounds), r.Retries)
+	v.Set(rules.HerdClients, float64(r.Clients), r.Retries)
+	v.Set(rules.Slots, r.Slots, r.Retries)
+	if r.JKnown {
+		v.Set(rules.Jitter, r.J, r.JGaps)
+	}
+	v.Set(rules.JitterGaps, float64(r.JGaps), r.JGaps)
+	if r.RhoFirstKnown {
+		v.Set(rules.RhoFirst, r.RhoFirst, r.Retries)
+	}
+	return true
+}
+
+func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {
+	switch {
+	case r.LastRound == 0, e.now-r.LastRound > grace+3*r.MedianGap:
+		j.roundFrom[group] = 0
+	case j.roundFrom[group] == 0:
+		j.roundFrom[group] = r.LastRound
+	}
+}
+
+func (j *judge) clientFeatures(e *engine, c *client) {
+	v := &j.values
+	circumstances(e, v)
+	n := int64(c.hinted)
+	v.Set(rules.HintedRetries, float64(c.hinted), n)
+	v.Set(rules.EarlyRetries, float64(c.early), n)
+	if c.hinted > 0 {
+		v.Set(rules.EarlyShare, float64(c.early)/float64(c.hinted), n)
+	}
+	if c.early > 0 {
+		v.Set(rules.EarlyMedianS, float64(c.earlyBy)/float64(c.early), int64(c.early))
+	}
+}
