@@ -24,24 +24,16 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 				return err
 			}
 			defer closeAll(ins)
-			o.MaxCheckpoints = -1 // read once, never back
-			rec := detect.NewRecording(o)
-			defer func() { _ = rec.Close() }() // temporary files: nothing is lost
-			if err := record(cmd.Context(), ins, rec); err != nil {
-				return err
-			}
-			p, err := detect.NewReplay(rec)
-			if err != nil {
-				return err
-			}
 			out := bufio.NewWriter(st.out)
 			defer func() {
 				if failed := out.Flush(); err == nil { // else it has been told
 					err = failed
 				}
 			}()
-			p.OnRow(report.Exchanges(out))
-			return p.RunAll(cmd.Context())
+			return replay(cmd.Context(), ins, o, func(p *detect.Replay) error {
+				p.OnRow(report.Exchanges(out))
+				return p.RunAll(cmd.Context())
+			})
 		},
 	}
 }

@@ -150,6 +150,22 @@ func reader(st *streams, path string) (f io.ReadCloser, size int64, regular bool
 	return file, info.Size(), true, nil
 }
 
+// replay reads recorded sources once, never to go back, and hands f the replay of
+// them.
+func replay(ctx context.Context, ins []input, o detect.Options, f func(*detect.Replay) error) error {
+	o.MaxCheckpoints = -1
+	rec := detect.NewRecording(o)
+	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
+	if err := record(ctx, ins, rec); err != nil {
+		return err
+	}
+	p, err := detect.NewReplay(rec)
+	if err != nil {
+		return err
+	}
+	return f(p)
+}
+
 // record reads recorded sources to their end, all at once. Failed sources are
 // told; what they gave until then is kept when any of it could be used.
 func record(ctx context.Context, ins []input, rec *detect.Recording) error {

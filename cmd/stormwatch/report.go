@@ -114,21 +114,16 @@ func judge(ctx context.Context, st *streams, f *flags, args []string, span time.
 			return judgeLive(ctx, ins, o, span, view)
 		}
 	}
-	o.MaxCheckpoints = -1 // read once, never back
-	rec := detect.NewRecording(o)
-	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
-	if err := record(ctx, ins, rec); err != nil {
-		return nil, err
-	}
-	p, err := detect.NewReplay(rec)
-	if err != nil {
-		return nil, err
-	}
-	// Stopped while reading, it still reports what was read until then.
-	if err := p.RunAll(context.WithoutCancel(ctx)); err != nil {
-		return nil, err
-	}
-	return p.Snapshot(view), nil
+	var s *detect.Snapshot
+	err = replay(ctx, ins, o, func(p *detect.Replay) error {
+		// Stopped while reading, it still reports what was read until then.
+		if err := p.RunAll(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		s = p.Snapshot(view)
+		return nil
+	})
+	return s, err
 }
 
 func judgeLive(ctx context.Context, ins []input, o detect.Options, span time.Duration, view detect.View) (*detect.Snapshot, error) {

@@ -66,23 +66,15 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 
 func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool, speed float64) error {
 	if !screen {
-		o.MaxCheckpoints = -1 // read once, never back
+		return replay(ctx, ins, o, func(p *detect.Replay) error {
+			if err := p.RunAll(ctx); err != nil {
+				return err
+			}
+			return report.Text(st.out, p.Snapshot(detect.View{Whole: true}), report.Options{Version: version()})
+		})
 	}
 	rec := detect.NewRecording(o)
 	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
-	if !screen {
-		if err := record(ctx, ins, rec); err != nil {
-			return err
-		}
-		p, err := detect.NewReplay(rec)
-		if err != nil {
-			return err
-		}
-		if err := p.RunAll(ctx); err != nil {
-			return err
-		}
-		return report.Text(st.out, p.Snapshot(detect.View{Whole: true}), report.Options{Version: version()})
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := newReplayPlayer(rec, speed)
