@@ -50,4 +50,4 @@ func (p *page) mitigation(n int, m *detect.Mitigation, snippets bool) {
 	}
 }
 
-func between(r [2]float64) string { return figure(r[0], "") + " to " + figure(r[1], "") }
+func between(r [2]float64) string { return Figure(r[0], "") + " to " + Figure(r[1], "") }

@@ -47,9 +47,9 @@ func briefSize(s *detect.Snapshot) string {
 	if t.Exchanges == 0 {
 		return ""
 	}
-	size := several(t.Exchanges, "request") + ", " + count(t.Refused) + " refused"
-	if known(t.Amplification) {
-		size += ", " + count(t.Retries) + " retries, " + times(t.Amplification) + " attempts per logical request"
+	size := several(t.Exchanges, "request") + ", " + Count(t.Refused) + " refused"
+	if Known(t.Amplification) {
+		size += ", " + Count(t.Retries) + " retries, " + times(t.Amplification) + " attempts per logical request"
 	}
 	return size + ", " + clock(s.Start) + " to " + clock(max(s.End, s.Start)) + " UTC"
 }

@@ -22,7 +22,7 @@ func (p *page) clients(s *detect.Snapshot, o Options) {
 	if n == 0 {
 		return
 	}
-	p.head("Clients", count(n)+" of "+count(max(s.ClientCount, n))+", by what they need not have sent")
+	p.head("Clients", Count(n)+" of "+Count(max(s.ClientCount, n))+", by what they need not have sent")
 	row := func(client, agent, attempts, ok, refused, amp, wait, early, avoidable, sign string) {
 		if client = clean(client); width(client) > clientColumn { // a name is never cut: it is what is acted on
 			p.line("  " + truncate(client, columns-2, "…"))
@@ -36,12 +36,12 @@ func (p *page) clients(s *detect.Snapshot, o Options) {
 	row("CLIENT", "AGENT", "SENT", "OK", "REFUSED", "AMP", "GAP", "EARLY", "AVOID", "SIGN")
 	for i := range s.Clients[:n] {
 		c := &s.Clients[i]
-		row(label(c), c.Agent, count(c.Attempts), count(c.OK), count(c.Refused), times(c.Amplification),
+		row(label(c), c.Agent, Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification),
 			gap(c.GapMedianS), strings.ReplaceAll(percent(c.EarlyShare), " ", ""), perSecond(c.AvoidablePerS), sign(c))
 	}
 	rest := &s.ClientsOthers
 	if others := s.ClientCount - n; others > 0 {
-		row(count(others)+" others", "", count(rest.Attempts), count(rest.OK), count(rest.Refused), "", "", "", perSecond(rest.AvoidablePerS), "")
+		row(Count(others)+" others", "", Count(rest.Attempts), Count(rest.OK), Count(rest.Refused), "", "", "", perSecond(rest.AvoidablePerS), "")
 	}
 }
 
@@ -62,7 +62,7 @@ func sign(c *detect.Client) string {
 	case n == 1:
 		return c.Signatures[0]
 	default:
-		return clip(c.Signatures[0], 10) + " +" + count(n-1)
+		return clip(c.Signatures[0], 10) + " +" + Count(n-1)
 	}
 }
 
@@ -80,6 +80,6 @@ func topped(s *detect.Snapshot, top int) *detect.Snapshot {
 		o.Attempts, o.OK, o.Refused = o.Attempts+c.Attempts, o.OK+c.OK, o.Refused+c.Refused
 		o.AvoidablePerS = detect.Number{V: o.AvoidablePerS.V + c.AvoidablePerS.V, Known: o.AvoidablePerS.Known || c.AvoidablePerS.Known}
 	}
-	o.Label = count(s.ClientCount-top) + " others"
+	o.Label = Count(s.ClientCount-top) + " others"
 	return &out
 }

@@ -17,7 +17,7 @@ type number detect.Number
 func (n number) MarshalJSON() ([]byte, error) { return appendNumber(nil, detect.Number(n)), nil }
 
 func appendNumber(b []byte, n detect.Number) []byte {
-	if !known(n) {
+	if !Known(n) {
 		return append(b, "null"...)
 	}
 	v := n.V

@@ -13,7 +13,8 @@ import (
 // unknown is printed where a number is not known; it is never 0.
 const unknown = "–"
 
-func known(n detect.Number) bool { return n.Known && !math.IsNaN(n.V) && !math.IsInf(n.V, 0) }
+// Known tells whether a number can be printed.
+func Known(n detect.Number) bool { return n.Known && !math.IsNaN(n.V) && !math.IsInf(n.V, 0) }
 
 func utc(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
@@ -23,7 +24,7 @@ func clock(ns int64) string { return utc(ns).Format("15:04:05") }
 
 // percent prints a share of 0..1: "79 %", below one percent "0.3 %".
 func percent(n detect.Number) string {
-	if !known(n) {
+	if !Known(n) {
 		return unknown
 	}
 	digits := 0
@@ -36,7 +37,7 @@ func percent(n detect.Number) string {
 // times prints a factor: "4.7x", below two "1.03x".
 func times(n detect.Number) string {
 	switch {
-	case !known(n):
+	case !Known(n):
 		return unknown
 	case n.V < 2:
 		return strconv.FormatFloat(n.V, 'f', 2, 64) + "x"
@@ -47,7 +48,7 @@ func times(n detect.Number) string {
 // perSecond prints a rate: "39/s", below ten "3.2/s".
 func perSecond(n detect.Number) string {
 	switch {
-	case !known(n):
+	case !Known(n):
 		return unknown
 	case math.Abs(n.V) < 10:
 		return strconv.FormatFloat(n.V, 'f', 1, 64) + "/s"
@@ -58,7 +59,7 @@ func perSecond(n detect.Number) string {
 // gap prints a wait in seconds: "1.000s", from ten seconds on "12.3s".
 func gap(n detect.Number) string {
 	switch {
-	case !known(n):
+	case !Known(n):
 		return unknown
 	case math.Abs(n.V) < 10:
 		return strconv.FormatFloat(n.V, 'f', 3, 64) + "s"
@@ -66,8 +67,8 @@ func gap(n detect.Number) string {
 	return strconv.FormatFloat(n.V, 'f', 1, 64) + "s"
 }
 
-// figure prints a measured value in as few digits as tell it.
-func figure(v float64, unit string) string {
+// Figure prints a measured value in as few digits as tell it.
+func Figure(v float64, unit string) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return unknown
 	}
@@ -81,8 +82,8 @@ func figure(v float64, unit string) string {
 // score prints 0..1 with two decimals.
 func score(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// count prints 61204 as "61,204".
-func count[N int | int64 | uint64](n N) string {
+// Count prints 61204 as "61,204".
+func Count[N int | int64 | uint64](n N) string {
 	s := fmt.Sprint(n)
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -99,7 +100,7 @@ func several[N int | int64 | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return count(n) + " " + noun + "s"
+	return Count(n) + " " + noun + "s"
 }
 
 // span prints a length of time: "1µs", "40ms", "5.5s", "6m12s".

@@ -72,7 +72,7 @@ func findingWho(f *detect.Finding) string {
 		}
 		who += ": " + strings.Join(named, ", ")
 		if more := f.ClientCount - n; more > 0 {
-			who += " and " + count(more) + " more"
+			who += " and " + Count(more) + " more"
 		}
 	}
 	for _, more := range []struct{ name, text string }{{"agent", f.Agent}, {"route", f.Route}, {"layer", f.Layer}} {
@@ -84,15 +84,15 @@ func findingWho(f *detect.Finding) string {
 }
 
 func evidenceText(e *detect.Evidence) string {
-	text := e.Name + " " + figure(e.Value, e.Unit)
+	text := e.Name + " " + Figure(e.Value, e.Unit)
 	if e.Threshold != "" {
 		text += " (" + e.Threshold + ")"
 	}
 	if e.N > 0 {
-		text += ", n " + count(e.N)
+		text += ", n " + Count(e.N)
 	}
-	if known(e.P) {
-		text += ", p " + figure(e.P.V, "")
+	if Known(e.P) {
+		text += ", p " + Figure(e.P.V, "")
 	}
 	if e.Meaning != "" {
 		text += ": " + e.Meaning

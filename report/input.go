@@ -23,7 +23,7 @@ func (p *page) input(s *detect.Snapshot, o Options) {
 		p.term(2, clip(src.Name, 40), 0, "("+src.Kind+"): "+healthText(h))
 		p.term(4, "note", 6, src.Note)
 		for _, k := range h.Skipped {
-			text := count(k.Count) + "  " + k.Reason
+			text := Count(k.Count) + "  " + k.Reason
 			if len(k.Examples) > 0 {
 				text += ", e.g. " + clip(k.Examples[0], 160)
 			}
@@ -37,7 +37,7 @@ func healthText(h *capture.Health) string {
 	if unit == "" {
 		unit = "units"
 	}
-	parts := []string{count(h.Read) + " " + unit + " read, " + count(h.Used) + " used"}
+	parts := []string{Count(h.Read) + " " + unit + " read, " + Count(h.Used) + " used"}
 	for _, loss := range []struct {
 		n    uint64
 		text string
@@ -49,7 +49,7 @@ func healthText(h *capture.Health) string {
 		{h.Encrypted, "connections encrypted"},
 	} {
 		if loss.n > 0 {
-			parts = append(parts, count(loss.n)+" "+loss.text)
+			parts = append(parts, Count(loss.n)+" "+loss.text)
 		}
 	}
 	if h.Truncated {

@@ -110,15 +110,15 @@ func (p *page) totals(s *detect.Snapshot) {
 	if s.ClientCount > 0 {
 		text += " of " + several(s.ClientCount, "client")
 	}
-	text += ", " + count(t.Refused) + " refused, " + count(max(t.Failed-t.Refused, 0)) + " failed otherwise"
+	text += ", " + Count(t.Refused) + " refused, " + Count(max(t.Failed-t.Refused, 0)) + " failed otherwise"
 	p.term(2, "requests", labels, text)
-	if known(t.Amplification) {
-		text = count(t.Retries) + " (" + percent(t.RetryShare) + " of the traffic); " + times(t.Amplification) + " attempts per logical request"
-		if known(t.PerSuccess) {
+	if Known(t.Amplification) {
+		text = Count(t.Retries) + " (" + percent(t.RetryShare) + " of the traffic); " + times(t.Amplification) + " attempts per logical request"
+		if Known(t.PerSuccess) {
 			text += ", " + times(t.PerSuccess) + " per success"
 		}
-		if known(t.GaveUp) {
-			text += "; " + count(int64(t.GaveUp.V)) + " gave up"
+		if Known(t.GaveUp) {
+			text += "; " + Count(int64(t.GaveUp.V)) + " gave up"
 		}
 		p.term(2, "retries", labels, text)
 	}
@@ -127,15 +127,15 @@ func (p *page) totals(s *detect.Snapshot) {
 		name string
 		n    detect.Number
 	}{{"goodput", t.GoodputPerS}, {"capacity", t.CapacityPerS}, {"headroom", t.HeadroomPerS}, {"tipping load", t.TippingPerS}} {
-		if known(r.n) {
+		if Known(r.n) {
 			rates = append(rates, r.name+" "+perSecond(r.n))
 		}
 	}
-	if known(t.Peak50ms) {
-		rates = append(rates, "peak "+count(int64(t.Peak50ms.V))+" in 50 ms")
+	if Known(t.Peak50ms) {
+		rates = append(rates, "peak "+Count(int64(t.Peak50ms.V))+" in 50 ms")
 	}
 	p.term(2, "rates", labels, strings.Join(rates, ", "))
-	if known(t.DetectS) {
+	if Known(t.DetectS) {
 		p.term(2, "detected", labels, gap(t.DetectS)+" after the onset")
 	}
 }

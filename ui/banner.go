@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // word is how a state is told three times over: glyph, word and colour.
@@ -216,12 +217,12 @@ func countClients(n int) string {
 	if n == 1 {
 		return "1 client"
 	}
-	return count(n) + " clients"
+	return report.Count(n) + " clients"
 }
 
 // before tells what a figure was before the incident, where there is room.
 func before(n detect.Number, show func(detect.Number) string, w int) string {
-	if !known(n) || w < wideW {
+	if !report.Known(n) || w < wideW {
 		return ""
 	}
 	return " was " + show(n)
@@ -229,7 +230,7 @@ func before(n detect.Number, show func(detect.Number) string, w int) string {
 
 // capacity sets the goodput against what the server can do.
 func capacity(s *detect.Snapshot, w int) string {
-	if !known(s.Totals.CapacityPerS) || w < wideW {
+	if !report.Known(s.Totals.CapacityPerS) || w < wideW {
 		return ""
 	}
 	return " of " + perSecond(s.Totals.CapacityPerS)

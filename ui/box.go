@@ -1,5 +1,7 @@
 package ui
 
+import "stormwatch/report"
+
 // box draws the title row of a panel and returns the rest of it. The words at
 // the right fall away when there is no room for them.
 func box(c *canvas, title, right string, focus bool) *canvas {
@@ -55,7 +57,7 @@ func (p page) draw(c *canvas, top int) {
 	rows := min(c.h, len(p)-top)
 	if left := len(p) - top - rows + 1; left > 1 && rows > 1 {
 		rows--
-		c.right(c.w-1, rows, count(left)+" more ↓", styleDim)
+		c.right(c.w-1, rows, report.Count(left)+" more ↓", styleDim)
 	}
 	for y := range rows {
 		x := 0

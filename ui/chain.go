@@ -8,6 +8,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 const chainHead = 3 // rows above the attempts: summary, blank, heads
@@ -44,7 +45,7 @@ func noChain(s *detect.Snapshot, v *view) string {
 
 // summary is the chain in one line.
 func summary(k *detect.Chain) string {
-	parts := []string{"attempts " + count(attempts(k))}
+	parts := []string{"attempts " + report.Count(attempts(k))}
 	if k.Ended != "" {
 		parts = append(parts, "ended "+k.Ended)
 	}
@@ -66,7 +67,7 @@ func summary(k *detect.Chain) string {
 // before which it had named one.
 func earlyOf(k *detect.Chain) (early, hinted int) {
 	for i := range k.Attempts {
-		if e := earlyAt(k, i); known(e) {
+		if e := earlyAt(k, i); report.Known(e) {
 			hinted++
 			if e.V > 0 {
 				early++
@@ -80,11 +81,11 @@ func earlyOf(k *detect.Chain) (early, hinted int) {
 // named; negative where it waited longer, unknown where none was named.
 func earlyAt(k *detect.Chain, i int) detect.Number {
 	a := &k.Attempts[i]
-	if known(a.Early) || i == 0 {
+	if report.Known(a.Early) || i == 0 {
 		return a.Early
 	}
 	before := &k.Attempts[i-1]
-	if !before.Hint.Usable() || before.Hint.Wait <= 0 || !known(a.Gap) || before.N+1 != a.N {
+	if !before.Hint.Usable() || before.Hint.Wait <= 0 || !report.Known(a.Gap) || before.N+1 != a.N {
 		return detect.Number{}
 	}
 	// Early is unknown for a retry the engine does not call early: what is
@@ -144,7 +145,7 @@ func drawWaterfall(c *canvas, k *detect.Chain, scroll int) int {
 	}
 	y := n + 1
 	if k.More > 0 && scroll+n == len(k.Attempts) && y < c.h {
-		c.text(0, y, fmt.Sprintf("     and %s more attempts, not kept", count(k.More)), styleDim)
+		c.text(0, y, fmt.Sprintf("     and %s more attempts, not kept", report.Count(k.More)), styleDim)
 		y++
 	}
 	if y+1 < c.h {
@@ -172,13 +173,13 @@ func drawScale(c *canvas, z scale) {
 
 func drawAttempt(c *canvas, y int, k *detect.Chain, i int, z scale, wide bool) {
 	a, by := &k.Attempts[i], earlyAt(k, i)
-	early := known(by) && by.V > 0
+	early := report.Known(by) && by.V > 0
 	st := styleText
 	if early {
 		st = styleRefused
 	}
 	between := unknown
-	if known(a.Gap) {
+	if report.Known(a.Gap) {
 		between = "+" + seconds(a.Gap)
 	}
 	x := c.text(0, y, fmt.Sprintf("%2d  %8s  ", a.N, seconds(detect.Some(float64(a.Start-z.from)/1e9))), styleText)
@@ -254,7 +255,7 @@ func floor(a *detect.Attempt) string {
 // timing tells whether a retry kept to the wait.
 func timing(early detect.Number) string {
 	switch {
-	case !known(early):
+	case !report.Known(early):
 		return ""
 	case early.V > 0:
 		return "EARLY " + brief(early.V)
@@ -312,7 +313,7 @@ func reading(k *detect.Chain) string {
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range k.Attempts {
-		if g := k.Attempts[i].Gap; known(g) {
+		if g := k.Attempts[i].Gap; report.Known(g) {
 			low, high = min(low, g.V), max(high, g.V)
 		}
 	}

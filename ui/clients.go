@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // field is a column of the client table.
@@ -23,7 +24,7 @@ func plainStyle(*detect.Client) style { return styleText }
 // fields returns the columns of a table of w columns, those that fit.
 func fields(w int) []field {
 	early := func(c *detect.Client) style {
-		if known(c.EarlyShare) && c.EarlyShare.V > .5 {
+		if report.Known(c.EarlyShare) && c.EarlyShare.V > .5 {
 			return styleRefused
 		}
 		return styleText
@@ -127,7 +128,7 @@ func drawClients(c *canvas, s *detect.Snapshot, v *view) {
 	rows := p.sub(rect{0, 1, p.w, p.h - 1})
 	if v.screen == screenClients && s.ClientsOthers.Attempts > 0 && rows.h > 3 {
 		o := &s.ClientsOthers
-		rows.text(2, rows.h-1, fmt.Sprintf("%s: %s attempts, %s ok, %s refused", o.Label, count(o.Attempts), count(o.OK), count(o.Refused)), styleDim)
+		rows.text(2, rows.h-1, fmt.Sprintf("%s: %s attempts, %s ok, %s refused", o.Label, report.Count(o.Attempts), report.Count(o.OK), report.Count(o.Refused)), styleDim)
 		rows = rows.sub(rect{0, 0, rows.w, rows.h - 1})
 	}
 	if len(v.rows) == 0 && rows.h > 0 {
@@ -147,15 +148,15 @@ func drawClients(c *canvas, s *detect.Snapshot, v *view) {
 func clientsTitle(s *detect.Snapshot, v *view) string {
 	if v.filter.text == "" {
 		if len(v.rows) < s.ClientCount {
-			return "Clients " + count(len(v.rows)) + " of " + count(s.ClientCount)
+			return "Clients " + report.Count(len(v.rows)) + " of " + report.Count(s.ClientCount)
 		}
-		return "Clients " + count(s.ClientCount)
+		return "Clients " + report.Count(s.ClientCount)
 	}
 	matched := len(v.rows)
 	if !v.waits {
 		matched = max(matched, s.ClientsMatched)
 	}
-	return "Clients " + count(matched) + " of " + count(s.ClientCount) + " · filter " + fit(v.filter.text, 30)
+	return "Clients " + report.Count(matched) + " of " + report.Count(s.ClientCount) + " · filter " + fit(v.filter.text, 30)
 }
 
 func sortName(v *view) string {

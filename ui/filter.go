@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // filter selects rows of the client table. The zero filter passes all.
@@ -213,7 +214,7 @@ func (t *term) holds(c *detect.Client) bool {
 		return strings.Contains(strings.ToLower(textOf(t.field)(c)), t.needle)
 	}
 	n := numberOf(t.field)(c)
-	if !known(n) {
+	if !report.Known(n) {
 		return false
 	}
 	switch t.op {

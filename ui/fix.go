@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // drawFix lists what to do, most urgent first, and the selected of them in full.
@@ -96,7 +97,7 @@ func expected(m *detect.Mitigation) string {
 
 func between(r [2]float64) string {
 	if r[0] == r[1] {
-		return figure(r[0], "")
+		return report.Figure(r[0], "")
 	}
-	return figure(r[0], "") + " to " + figure(r[1], "")
+	return report.Figure(r[0], "") + " to " + report.Figure(r[1], "")
 }

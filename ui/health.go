@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // drawHealth draws what the sources could and could not see.
@@ -41,11 +42,11 @@ func (p *page) source(src *detect.Source, w int) {
 		p.term("  clock offset", label+2, w, fmt.Sprintf("%+.3f s", src.OffsetSeconds), styleText)
 	}
 	unit := or(h.Unit, "units")
-	p.term("  read", label, w, fmt.Sprintf("%s %s, of which %s carried requests", count(h.Read), unit, count(h.Used)), styleText)
-	p.term("  dropped", label, w, count(h.Dropped)+" by the kernel before they could be read", lossStyle(h.Dropped))
-	p.term("  skipped", label, w, count(h.SkippedTotal())+" "+unit, lossStyle(h.SkippedTotal()))
+	p.term("  read", label, w, fmt.Sprintf("%s %s, of which %s carried requests", report.Count(h.Read), unit, report.Count(h.Used)), styleText)
+	p.term("  dropped", label, w, report.Count(h.Dropped)+" by the kernel before they could be read", lossStyle(h.Dropped))
+	p.term("  skipped", label, w, report.Count(h.SkippedTotal())+" "+unit, lossStyle(h.SkippedTotal()))
 	for _, k := range h.Skipped {
-		p.term("", label, w, count(k.Count)+"  "+k.Reason, styleText)
+		p.term("", label, w, report.Count(k.Count)+"  "+k.Reason, styleText)
 		for _, e := range k.Examples {
 			p.term("", label+2, w, "e.g. "+e, styleDim)
 		}
@@ -61,7 +62,7 @@ func (p *page) source(src *detect.Source, w int) {
 		{"  encrypted", h.Encrypted, "connections that could not be read"},
 	} {
 		if loss.n > 0 {
-			p.term(loss.name, label, w, count(loss.n)+" "+loss.text, styleRetry)
+			p.term(loss.name, label, w, report.Count(loss.n)+" "+loss.text, styleRetry)
 		}
 	}
 	if h.Truncated {

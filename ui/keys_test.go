@@ -9,6 +9,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 func TestDrillDownAndBack(t *testing.T) {
@@ -67,7 +68,7 @@ func TestKeptWaits(t *testing.T) {
 		t.Errorf("%d of %d early", early, hinted)
 	}
 	k.Attempts[1].Hint = capture.Hint{State: capture.Absent}
-	if got := earlyAt(&k, 2); known(got) {
+	if got := earlyAt(&k, 2); report.Known(got) {
 		t.Errorf("a retry after an answer without a wait is judged: %v", got)
 	}
 }
@@ -268,7 +269,7 @@ func TestSort(t *testing.T) {
 		t.Errorf("reversed, the first is %s", got)
 	}
 	m = send(m, typed("S", "s", "s", "s", "s")...) // avoidable, attempts, refused, amp, early
-	if m.c.v.order != byEarly || m.c.v.rows[0].EarlyShare.V != 1 || known(m.c.v.rows[len(m.c.v.rows)-1].EarlyShare) {
+	if m.c.v.order != byEarly || m.c.v.rows[0].EarlyShare.V != 1 || report.Known(m.c.v.rows[len(m.c.v.rows)-1].EarlyShare) {
 		t.Errorf("sorted by %v, unknown shares are not last", m.c.v.order)
 	}
 	if !strings.Contains(m.View(), "sort early ↓") {

@@ -6,6 +6,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 const freshChange = 2 * second // a change of state this old is still news
@@ -50,9 +51,9 @@ func plainSizes(r *detect.Recent) string {
 		known bool
 		text  string
 	}{
-		{known(r.RefusedShare), "refused " + percent(r.RefusedShare)},
-		{known(r.Amplification), "amp " + times(r.Amplification)},
-		{known(r.GoodputPerS), "goodput " + perSecond(r.GoodputPerS)},
+		{report.Known(r.RefusedShare), "refused " + percent(r.RefusedShare)},
+		{report.Known(r.Amplification), "amp " + times(r.Amplification)},
+		{report.Known(r.GoodputPerS), "goodput " + perSecond(r.GoodputPerS)},
 	} {
 		if n.known {
 			out = append(out, n.text)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // unknown is printed where a number is not known; it is never 0.
@@ -15,12 +16,9 @@ const unknown = "–"
 
 const second = int64(time.Second)
 
-// known tells whether n can be printed.
-func known(n detect.Number) bool { return n.Known && !math.IsNaN(n.V) && !math.IsInf(n.V, 0) }
-
 // percent prints a share of 0..1 as "79%", below one percent as "0.3%".
 func percent(n detect.Number) string {
-	if !known(n) {
+	if !report.Known(n) {
 		return unknown
 	}
 	p := 100 * n.V
@@ -33,7 +31,7 @@ func percent(n detect.Number) string {
 // times prints a factor as "4.7x", near one as "1.03x".
 func times(n detect.Number) string {
 	switch {
-	case !known(n):
+	case !report.Known(n):
 		return unknown
 	case n.V >= 100:
 		return strconv.FormatFloat(n.V, 'f', 0, 64) + "x"
@@ -46,7 +44,7 @@ func times(n detect.Number) string {
 // perSecond prints a rate as "39/s", below ten as "3.2/s".
 func perSecond(n detect.Number) string {
 	switch {
-	case !known(n):
+	case !report.Known(n):
 		return unknown
 	case n.V != 0 && math.Abs(n.V) < 10 && n.V != math.Trunc(n.V):
 		return strconv.FormatFloat(n.V, 'f', 1, 64) + "/s"
@@ -59,7 +57,7 @@ func perSecond(n detect.Number) string {
 // seconds prints a gap as "1.000s", with fewer decimals as it grows.
 func seconds(n detect.Number) string {
 	switch {
-	case !known(n):
+	case !report.Known(n):
 		return unknown
 	case math.Abs(n.V) < 10:
 		return strconv.FormatFloat(n.V, 'f', 3, 64) + "s"
@@ -74,9 +72,9 @@ func seconds(n detect.Number) string {
 // gap prints a client's median gap and its spread, "1.000s ±3ms".
 func gap(median, mad detect.Number) string {
 	switch {
-	case !known(median):
+	case !report.Known(median):
 		return unknown
-	case !known(mad):
+	case !report.Known(mad):
 		return seconds(median)
 	case mad.V < 0.9995:
 		return fmt.Sprintf("%s ±%.0fms", seconds(median), 1000*mad.V)
@@ -92,31 +90,6 @@ func score(v float64) string {
 		return unknown
 	}
 	return strconv.FormatFloat(min(max(v, -9), 9), 'f', 2, 64)
-}
-
-// figure prints a measured value with its unit, in as few digits as tell it.
-func figure(v float64, unit string) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return unknown
-	}
-	s := strconv.FormatFloat(v, 'g', 4, 64)
-	if unit == "" {
-		return s
-	}
-	return s + " " + unit
-}
-
-// count prints 61204 as "61,204".
-func count[N int | int64 | uint64](n N) string {
-	s := fmt.Sprint(n)
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
 }
 
 // short prints a count in at most five columns: "9999", "12.3k", "4.0M".

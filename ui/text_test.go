@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 func TestFigures(t *testing.T) {
@@ -33,9 +34,9 @@ func TestFigures(t *testing.T) {
 		{gap(none, some(1)), "–"},
 		{score(.955), "0.95"},
 		{score(math.NaN()), "–"},
-		{count(61204), "61,204"},
-		{count(uint64(999)), "999"},
-		{count(-1234567), "-1,234,567"},
+		{report.Count(61204), "61,204"},
+		{report.Count(uint64(999)), "999"},
+		{report.Count(-1234567), "-1,234,567"},
 		{short(9999), "9999"},
 		{short(12_345), "12.3k"},
 		{short(123_456), "123k"},

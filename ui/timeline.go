@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // Columns of a timeline taken by labels left and values right of the chart.
@@ -62,7 +63,7 @@ func drawTimeline(c *canvas, s *detect.Snapshot) {
 	if slices.ContainsFunc(cols, func(k column) bool { return k.OtherFail > 0 }) {
 		legend += " ▓ failed"
 	}
-	if limit := s.Totals.CapacityPerS; known(limit) {
+	if limit := s.Totals.CapacityPerS; report.Known(limit) {
 		legend += " ┄ capacity " + perSecond(limit)
 	}
 	p := box(c, "Timeline", legend, false)
@@ -139,7 +140,7 @@ func drawBarCell(c *canvas, x, y, low, good, refused, all int) {
 
 // drawMarks draws what lies behind the bars: the capacity and the onset.
 func drawMarks(c *canvas, cols []column, s *detect.Snapshot, height func(float64) int) {
-	if limit := s.Totals.CapacityPerS; known(limit) && c.h >= 4 {
+	if limit := s.Totals.CapacityPerS; report.Known(limit) && c.h >= 4 {
 		if y := c.h - 1 - height(limit.V)/8; y >= 0 {
 			for i := range cols {
 				c.set(chartLeft+i, y, '┄', styleDim)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // overlay lies over the body of a screen.
@@ -126,8 +127,8 @@ func (v *view) current() *detect.Client {
 // compare orders the greater first, unknown numbers last, names alphabetically.
 func (o order) compare(a, b *detect.Client) int {
 	number := func(a, b detect.Number) int {
-		if known(a) != known(b) {
-			if known(a) {
+		if report.Known(a) != report.Known(b) {
+			if report.Known(a) {
 				return -1
 			}
 			return 1

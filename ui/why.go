@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // drawWhy draws the evidence behind the verdict.
@@ -91,15 +92,15 @@ func (p *page) finding(f *detect.Finding, now int64, w int) {
 }
 
 func (p *page) evidence(e *detect.Evidence, w int) {
-	text := figure(e.Value, e.Unit)
+	text := report.Figure(e.Value, e.Unit)
 	if e.Threshold != "" {
 		text += " (" + e.Threshold + ")"
 	}
 	if e.N > 0 {
-		text += ", n " + count(e.N)
+		text += ", n " + report.Count(e.N)
 	}
-	if known(e.P) {
-		text += ", p " + figure(e.P.V, "")
+	if report.Known(e.P) {
+		text += ", p " + report.Figure(e.P.V, "")
 	}
 	if e.Meaning != "" {
 		text += "; " + e.Meaning
