@@ -72,8 +72,12 @@ func TestAbsurdTimes(t *testing.T) {
 				runAll(t, p)
 				s = p.Snapshot(detect.View{Whole: true, Bins: 50})
 			})
-			if s.Totals.Exchanges != int64(len(xs)) || s.Totals.Refused != int64(len(xs)) {
-				t.Errorf("%d exchanges, %d refused, want %d of both", s.Totals.Exchanges, s.Totals.Refused, len(xs))
+			aside := int64(s.Sources[0].Health.SkippedTotal())
+			if s.Totals.Exchanges+aside != int64(len(xs)) || s.Totals.Refused != s.Totals.Exchanges {
+				t.Errorf("%d exchanges, %d refused, %d set aside, want %d in all", s.Totals.Exchanges, s.Totals.Refused, aside, len(xs))
+			}
+			if aside > 0 != (name == "before 1970" || name == "the ends of int64") {
+				t.Errorf("%d set aside: %v", aside, s.Sources[0].Health.Skipped)
 			}
 			if len(s.Timeline.Bins) > 50 {
 				t.Errorf("%d bins, want at most 50", len(s.Timeline.Bins))
@@ -91,12 +95,13 @@ func TestAbsurdTimesLive(t *testing.T) {
 		for i, start := range []int64{at(2026), 0, at(2200), at(2026) + 1e9, math.MaxInt64, math.MinInt64} {
 			x := capture.Exchange{Start: start, End: start, Status: 200, Reason: capture.OK}
 			take(t, in, &capture.Batch{Names: names, Exchanges: []capture.Exchange{x}, Watermark: start})
-			advance(t, l, wall+int64(i)*1e9)
+			advance(t, l, at(2026)+int64(i)*1e9)
 		}
 		l.Finish()
 	})
-	if n := l.Snapshot(detect.View{}).Totals.Exchanges; n != 6 {
-		t.Errorf("%d exchanges, want 6", n)
+	s := l.Snapshot(detect.View{})
+	if n, aside := s.Totals.Exchanges, s.Sources[0].Health.SkippedTotal(); n != 3 || aside != 3 {
+		t.Errorf("%d exchanges, %d set aside, want 3 of both: %v", n, aside, s.Sources[0].Health.Skipped)
 	}
 }
 

@@ -21,6 +21,7 @@ type Live struct {
 	open    map[openKey]int32 // announced requests in flight
 	tallies []capture.Tally
 	newest  int64
+	wall    int64 // the caller's clock at the latest Advance
 	seq     uint64
 }
 
@@ -57,11 +58,19 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 	in.note(b)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	in.names = b.Names
-	if b.Health != nil {
-		l.e.sources[in.index].Health = in.health
+	if l.wall != 0 && in.mark > l.wall+ahead { // a mark drawn from an exchange that is set aside
+		in.mark = l.newest
 	}
+	in.names = b.Names
+	asides := in.asides.SkippedTotal()
 	for i := range b.Exchanges {
+		if !l.e.sources[in.index].Primary {
+			break // nothing that is counted comes from it
+		}
+		if reason := l.timeless(&b.Exchanges[i]); reason != "" {
+			in.aside(reason, b.Exchanges[i].At)
+			continue
+		}
 		w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
 		target := b.Bytes(b.Exchanges[i].Target)
 		in.translate(l.names, &w.rec)
@@ -70,6 +79,9 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 		l.newest = max(l.newest, w.rec.Start)
 		heap.Push(&l.wait, w)
 	}
+	if b.Health != nil || in.asides.SkippedTotal() != asides {
+		l.e.sources[in.index].Health = in.source().Health
+	}
 	l.tallies = append(l.tallies, b.Tallies...)
 	for len(l.wait) > maxWaiting {
 		l.board()
@@ -77,12 +89,24 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 	return nil
 }
 
+// ahead is how far before the caller's clock a live exchange may be dated: a day
+// covers every mistake of a time zone.
+const ahead = 24 * 3600 * tick
+
+// timeless tells why an exchange cannot be judged for its time; "" if it can.
+func (l *Live) timeless(x *capture.Exchange) string {
+	switch {
+	case x.Start != sane(x.Start):
+		return absurdTime
+	case l.wall != 0 && x.Start > l.wall+ahead:
+		return futureTime
+	}
+	return ""
+}
+
 // board takes the earliest waiting exchange into the engine.
 func (l *Live) board() {
 	w := heap.Pop(&l.wait).(waiter)
-	if !l.e.sources[w.rec.source].Primary {
-		return
-	}
 	key := openKey{w.rec.source, w.rec.ID}
 	if w.rec.ID != 0 {
 		if i, ok := l.open[key]; ok {
@@ -117,6 +141,7 @@ func (e *engine) complete(i int32, r *record) {
 func (l *Live) Advance(wall int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.wall = wall
 	mark := int64(1<<63 - 1)
 	active := false
 	for _, in := range l.inlets {

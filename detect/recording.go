@@ -2,10 +2,8 @@ package detect
 
 import (
 	"cmp"
-	"container/heap"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 
@@ -48,10 +46,16 @@ type Inlet struct {
 	names   *capture.Interner
 	remap   []capture.Symbol
 	tallies []capture.Tally
-	mark    int64  // live: watermark
-	seen    bool   // live: delivered since the last Advance
-	late    uint64 // live: exchanges that came after their second was judged
-	heard   int64  // live: wall time of the Advance that noticed the last delivery
+	hours   hours
+	asides  capture.Health    // what the engine set aside, for its reasons
+	copies  map[string]uint64 // by the source that has them too
+	// portless counts exchanges without a port; from and to span their starts.
+	portless uint64
+	from, to int64
+	mark     int64  // live: watermark
+	seen     bool   // live: delivered since the last Advance
+	late     uint64 // live: exchanges that came after their second was judged
+	heard    int64  // live: wall time of the Advance that noticed the last delivery
 }
 
 // Take is the sink of the inlet's source.
@@ -108,6 +112,14 @@ func (in *Inlet) collect(b *capture.Batch) error {
 		if x.Outcome == capture.Pending {
 			continue // its completion carries the whole of it
 		}
+		if x.Start != sane(x.Start) {
+			in.aside(absurdTime, x.At)
+			continue
+		}
+		in.hours.count(x.Start)
+		if x.Src.Port == 0 {
+			in.spread(x.Start)
+		}
 		if in.pending.recs == nil {
 			in.pending.recs = make([]record, 0, min(runRecords, 4*chunkRecords))
 		}
@@ -119,6 +131,23 @@ func (in *Inlet) collect(b *capture.Batch) error {
 		}
 	}
 	return nil
+}
+
+// spread widens the span of the portless exchanges.
+func (in *Inlet) spread(t int64) {
+	if in.portless == 0 {
+		in.from, in.to = t, t
+	}
+	in.portless++
+	in.from, in.to = min(in.from, t), max(in.to, t)
+}
+
+// copied counts an exchange that another source has as well.
+func (in *Inlet) copied(of string) {
+	if in.copies == nil {
+		in.copies = map[string]uint64{}
+	}
+	in.copies[of]++
 }
 
 // note keeps health and progress of a batch.
@@ -172,146 +201,10 @@ func before(a, b *record) int {
 	return cmp.Compare(a.At.B, b.At.B)
 }
 
-// Seal merges all that came in. No source may deliver any more.
-func (r *Recording) Seal() error {
-	var runs runHeap
-	defer func() {
-		for _, in := range r.inlets {
-			for _, run := range in.runs {
-				_ = run.close() // a temporary file without a name: nothing is lost with it
-			}
-			in.runs = nil
-		}
-	}()
-	for _, in := range r.inlets {
-		if len(in.runs) == 0 { // all of it still fits in memory
-			in.mem = budget{r.mem.left}
-		}
-		if err := in.closeRun(); err != nil {
-			return err
-		}
-		in.pending = chunk{}
-		for _, run := range in.runs {
-			c := &cursor{s: run}
-			rec, err := c.peek()
-			if errors.Is(err, io.EOF) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			runs = append(runs, head{rec, c})
-		}
-	}
-	heap.Init(&runs)
-	r.spool = &store{mem: &r.mem, dir: r.opt.TempDir}
-	for len(runs) > 0 {
-		h := &runs[0]
-		target := h.c.cur.target(h.rec)
-		out := *h.rec
-		r.number(&out, target)
-		if r.start == 0 || out.Start < r.start {
-			r.start = out.Start
-		}
-		r.end = max(r.end, out.End, out.Start)
-		if err := r.spool.append(&out, target); err != nil {
-			return err
-		}
-		h.c.i++
-		rec, err := h.c.peek()
-		switch {
-		case errors.Is(err, io.EOF):
-			heap.Pop(&runs)
-			continue
-		case err != nil:
-			return err
-		}
-		h.rec = rec
-		heap.Fix(&runs, 0)
-	}
-	r.mergeTallies()
-	return r.spool.flush()
-}
-
-// number replaces the source's symbols by the recording's own.
-func (r *Recording) number(x *record, target []byte) {
-	in := r.inlets[x.source]
-	in.translate(r.names, x)
-	r.names.group(x, target)
-}
-
-func (in *Inlet) translate(n *names, x *record) {
-	for _, s := range []*capture.Symbol{&x.Method, &x.Host, &x.Agent, &x.Forwarded, &x.Hint.Raw} {
-		*s = in.symbol(n, *s)
-	}
-}
-
-func (in *Inlet) symbol(n *names, s capture.Symbol) capture.Symbol {
-	if s == 0 {
-		return 0
-	}
-	for int(s) >= len(in.remap) {
-		in.remap = append(in.remap, 0)
-	}
-	if in.remap[s] == 0 {
-		in.remap[s] = n.texts.InternString(in.names.Text(s))
-	}
-	return in.remap[s]
-}
-
-// group sets the numbers that a record is counted under, and brings absurd times
-// within bounds; the order of records stays.
-func (n *names) group(x *record, target []byte) {
-	x.Start, x.End = sane(x.Start), sane(x.End)
-	x.client = n.client(&x.Exchange)
-	x.agent = n.agent(x.Agent)
-	x.route = n.route(&x.Exchange, target)
-}
-
-func (r *Recording) mergeTallies() {
-	for _, in := range r.inlets {
-		for _, t := range in.tallies {
-			t.Service, t.Client = in.symbol(r.names, t.Service), in.symbol(r.names, t.Client)
-			r.tally = append(r.tally, tallied{t, in.index})
-			if r.start == 0 || t.Start < r.start {
-				r.start = t.Start
-			}
-			r.end = max(r.end, t.End)
-		}
-		in.tallies = nil
-	}
-	slices.SortStableFunc(r.tally, func(a, b tallied) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.source, b.source), cmp.Compare(a.End, b.End))
-	})
-}
-
 // Close removes the temporary files.
 func (r *Recording) Close() error {
 	if r.spool == nil {
 		return nil
 	}
 	return r.spool.close()
-}
-
-// head is a run and the record it stands at.
-type head struct {
-	rec *record
-	c   *cursor
-}
-
-type runHeap []head
-
-func (h runHeap) Len() int           { return len(h) }
-func (h runHeap) Less(i, j int) bool { return before(h[i].rec, h[j].rec) < 0 }
-func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *runHeap) Push(x any) { *h = append(*h, x.(head)) }
-
-// Pop implements heap.Interface.
-func (h *runHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
 }

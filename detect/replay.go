@@ -3,7 +3,10 @@ package detect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
 
 // Replay runs an engine over a sealed Recording, to any moment and back. It
@@ -42,7 +45,7 @@ func sourcesOf(inlets []*Inlet) []Source {
 	out := make([]Source, len(inlets))
 	primary := ""
 	for i, in := range inlets {
-		out[i] = Source{Name: in.info.Name, Kind: in.info.Kind, Vantage: in.info.Vantage, Health: in.health}
+		out[i] = in.source()
 		if primary == "" && in.info.Kind != "prometheus" {
 			primary = in.info.Vantage
 		}
@@ -50,10 +53,29 @@ func sourcesOf(inlets []*Inlet) []Source {
 	for i := range out {
 		out[i].Primary = out[i].Kind != "prometheus" && out[i].Vantage == primary || primary == "" && i == 0
 		if !out[i].Primary {
-			out[i].Note = "corroborates: its counts are not added to those of " + out[primaryOf(out)].Name
+			out[i].Note = "taken for another hop, so it only corroborates: its counts are not added to those of " + out[primaryOf(out)].Name
 		}
 	}
 	return out
+}
+
+// source tells of the inlet, with what the engine set aside of it.
+func (in *Inlet) source() Source {
+	s := Source{Name: in.info.Name, Kind: in.info.Kind, Vantage: in.info.Vantage, Health: *in.health.Clone()}
+	for _, k := range in.asides.Skipped {
+		s.Health.Used -= min(k.Count, s.Health.Used)
+		for i := range k.Count {
+			example := ""
+			if i < uint64(len(k.Examples)) {
+				example = k.Examples[i]
+			}
+			s.Health.Skip(k.Reason, example)
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(in.copies)) {
+		s.Note = fmt.Sprintf("%d of its exchanges are in %s as well, and are counted once", in.copies[of], of)
+	}
+	return s
 }
 
 func primaryOf(s []Source) int {

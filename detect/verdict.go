@@ -1,11 +1,8 @@
 package detect
 
 import (
-	"fmt"
 	"math"
 	"strings"
-
-	"stormwatch/rules"
 )
 
 // verdictState is the verdict's memory: what it was, since when, and the worst
@@ -18,6 +15,11 @@ type verdictState struct {
 	calmFrom int64 // since when the failing share has been low; 0 while it is not
 	badUntil int64 // last second in which the word was earned anew
 	word     State // the word that was earned
+
+	sum      secondCounts // of the present incident, from its onset to badUntil
+	tail     secondCounts // of the seconds since, which may yet belong to it
+	worstSum secondCounts // of the incident that worst speaks of
+	worstOf  string       // the signatures that held in worst
 }
 
 const (
@@ -40,6 +42,7 @@ func (j *judge) verdict(e *engine) {
 		s.calmFrom = 0
 		if s.since == 0 {
 			s.since, s.censored = j.incidentOnset(e)
+			s.begin(e)
 			j.event(s.since, "onset", word.String())
 		}
 	} else if s.since != 0 {
@@ -69,8 +72,9 @@ func (j *judge) verdict(e *engine) {
 		j.event(e.now, "state", before.String()+" -> "+word.String())
 	}
 	if word > s.worst.State || word == s.worst.State && word == earned && s.now.Confidence >= s.worst.Confidence {
-		s.worst = s.now
+		s.worst, s.worstOf = s.now, strings.Join(j.activeNames(), ", ")
 	}
+	s.count(e)
 }
 
 // word judges the present second on its own.
@@ -166,159 +170,4 @@ func (e *engine) trend() string {
 		return "falling"
 	}
 	return "steady"
-}
-
-// explain puts the verdict into sentences.
-func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
-	names := j.activeNames()
-	refused := share(w.refused, w.ended)
-	amp := share(w.attempts, w.first)
-	switch v.State {
-	case Unknown:
-		v.What = fmt.Sprintf("%d requests so far, %d needed to judge", e.pop.total.attempts, fewest)
-		v.Do = "Point stormwatch at more traffic, or wait."
-	case Clear:
-		v.What = fmt.Sprintf("no signature, %.1f %% of requests refused", 100*refused)
-	case Recovering:
-		v.What = fmt.Sprintf("the incident is over since %d s, %.1f %% refused", (e.now-j.state.calmFrom)/tick, 100*refused)
-		v.Do = "Watch for the next burst before undoing what helped."
-		v.Dont = "Do not lift limits and restart clients at the same moment."
-	case Watch:
-		v.What = "signs of trouble: " + strings.Join(names, ", ")
-	default:
-		v.What = strings.Join(names, ", ")
-		if v.What == "" {
-			v.What = "heavy refusals"
-		}
-		v.What += fmt.Sprintf("; %.0f %% refused", 100*refused)
-		if w.first > 0 {
-			v.What += fmt.Sprintf(", %.1f attempts per request", amp)
-		}
-	}
-	if v.State >= Watch {
-		v.Who = j.who(e)
-		j.advise(v)
-	}
-	v.NextEvidence = e.nextEvidence(v, seconds)
-}
-
-// activeNames lists the live signatures, the gravest first.
-func (j *judge) activeNames() (names []string) {
-	for level := Critical; ; level-- {
-		for i := range j.found {
-			if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) == level {
-				names = append(names, f.sig.ID)
-			}
-		}
-		if level == Info {
-			return names
-		}
-	}
-}
-
-// who names the clients and the route behind what is going on.
-func (j *judge) who(e *engine) string {
-	clients := sum(&e.pop.refusedBy)
-	what := "refused"
-	for k, n := range j.flagged {
-		if n > 0 && j.find(j.clientSig[k].ID) != nil {
-			clients, what = n, "sending too early"
-		}
-	}
-	s := fmt.Sprintf("%d of %d clients %s", clients, len(e.clients)-1, what)
-	if f := j.find("lockstep"); f != nil {
-		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, rules.HerdClients), len(e.clients)-1)
-		if g := onlyGroup(f.groups); g > 0 {
-			s += ", agent " + e.agentName(g)
-		}
-	}
-	if r := e.pop.worstRoute(); r > 0 {
-		s += " → " + e.names.texts.Text(e.names.routeOf[r])
-	}
-	return s
-}
-
-// onlyGroup returns the agent group when there is exactly one, else 0.
-func onlyGroup(groups uint64) int {
-	if groups == 0 || groups&(groups-1) != 0 {
-		return 0
-	}
-	g := 0
-	for groups >>= 1; groups > 0; groups >>= 1 {
-		g++
-	}
-	return g
-}
-
-func (e *engine) agentName(group int) string {
-	if n := e.names.texts.Text(e.names.agentOf[group]); n != "" {
-		return n
-	}
-	return "(none)"
-}
-
-// worstRoute is the route with the most refusals, 0 if there is none.
-func (p *population) worstRoute() int {
-	best := 0
-	for i := 1; i < len(p.refusedOn); i++ {
-		if p.refusedOn[i] > p.refusedOn[best] {
-			best = i
-		}
-	}
-	if p.refusedOn[best] == 0 {
-		return 0
-	}
-	return best
-}
-
-// advise takes the first mitigation of the gravest finding as what to do first.
-func (j *judge) advise(v *Verdict) {
-	switch v.Cause {
-	case CauseCapacity:
-		v.Do, v.Dont = j.firstAdvice("capacity-not-behaviour")
-	case CauseServer:
-		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
-		v.Dont = "Do not tune clients' retries before the servers answer again."
-	case CauseDraining:
-		v.Do = "Wait: what is asked is served and the backlog drains. Keep new load away."
-		v.Dont = "Do not restart clients or servers now."
-	case CauseUnknown:
-		v.Do = "Find out what the server can serve, and who asks: see what is not judged, and why."
-		v.Dont = "Do not raise a limit before it is known whether demand or retries fill it."
-	}
-	for _, id := range []string{"rising-share-after-burst", "lockstep", "hint-ignored", "hint-missing"} {
-		if v.Cause == CauseCapacity {
-			break
-		}
-		if f := j.find(id); f != nil {
-			v.Do, v.Dont = j.firstAdvice(id)
-			return
-		}
-	}
-}
-
-func (j *judge) firstAdvice(signature string) (do, dont string) {
-	f := j.find(signature)
-	if f == nil || len(f.sig.Mitigations) == 0 {
-		return "", ""
-	}
-	m := j.set.Mitigation(f.sig.Mitigations[0])
-	if m == nil {
-		return "", ""
-	}
-	return m.Title, m.Dont
-}
-
-// nextEvidence says what to fetch when the verdict is less than sure.
-func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
-	if !e.seesHints() && e.pop.total.attempts > 0 {
-		next = append(next, "cannot see Retry-After: capture the traffic where HTTP is in clear text (tcpdump -U -w - 'tcp port 80')")
-	}
-	if e.clock() > int64(herdClock) && e.pop.total.attempts > 0 {
-		next = append(next, "the clock is too coarse to see lockstep: log milliseconds ($msec), or capture the traffic")
-	}
-	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
-		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
-	}
-	return next
 }

@@ -30,9 +30,8 @@ func (e *engine) snapshot(v View) *Snapshot {
 		Totals: e.totals(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
 	}
 	slices.SortStableFunc(s.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
-	if v.Whole && j.state.worst.State > s.Verdict.State {
-		s.Verdict = j.state.worst
-		s.Verdict.Trend = "ended"
+	if v.Whole {
+		s.Verdict = j.whole(e)
 	}
 	if j.set != nil {
 		s.Findings = j.findings(e)
@@ -71,7 +70,7 @@ func (e *engine) totals() Totals {
 	}
 	r := &e.judge.loop
 	if p.judged > 0 {
-		t.GoodputPerS = Some(r.Goodput)
+		t.GoodputPerS = Some(float64(t.Succeeded) / max(1, seconds(max(e.latest, e.first)-e.first)))
 	}
 	t.CapacityPerS = Number{r.Capacity, r.CapacityKnown}
 	t.HeadroomPerS = Number{r.Headroom, r.HeadroomKnown}

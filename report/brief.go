@@ -39,7 +39,7 @@ func Brief(w io.Writer, s *detect.Snapshot, o Options) error {
 	} else if size := briefSize(s); size != "" {
 		p.line(clip("size: "+size, longest))
 	}
-	return write(w, &p.Buffer)
+	return write(w, &p.Buffer, o)
 }
 
 func briefSize(s *detect.Snapshot) string {

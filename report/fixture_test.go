@@ -50,7 +50,7 @@ func storm() *detect.Snapshot {
 				Signature: "lockstep", Scope: "agent", Score: 0.985, Severity: detect.High, Confidence: 0.99,
 				Parts: []detect.Part{{Name: "coincidence", Points: 0.5, Max: 0.5}, {Name: "no jitter", Points: 0.285, Max: 0.3}, {Name: "herd size", Points: 0.2, Max: 0.2}},
 				Onset: at(30), Detected: at(33), ClientCount: 51, Route: "GET api.example.com/v1/export/N", Agent: "batch-sync/1.4",
-				Says: "up to 56 clients retry in the same instant: 18.5x times chance (z 324), waits spread by 0.25 %",
+				Says: "up to 56 clients retry in the same instant: 18.5 times chance (z 324), waits spread by 0.25 %",
 				When: "jitter < 0.05 && z >= 5 && rho >= 2.5", FalsePositives: "0 in 60 runs of full jitter; TestLockstepNull",
 				Evidence: []detect.Evidence{
 					{Name: "jitter", Meaning: "spread of waits", Value: 0.0025, N: 51, Threshold: "jitter < 0.05"},

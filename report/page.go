@@ -54,15 +54,22 @@ func wrap(s string, room int) []string {
 			return append(lines, s)
 		}
 		cut := len(head)
-		if s[cut] != ' ' {
-			if space := strings.LastIndexByte(head, ' '); space > 0 {
-				cut = space
+		if !mayBreak(s, cut) {
+			for space := cut; space > 0; {
+				if space = strings.LastIndexByte(head[:space], ' '); space > 0 && mayBreak(s, space) {
+					cut = space
+					break
+				}
 			}
 		}
 		lines = append(lines, strings.TrimRight(s[:cut], " "))
 		s = s[cut:]
 	}
 }
+
+// mayBreak tells whether a line may end before s[i]: at a space, save one between
+// a number and its per cent.
+func mayBreak(s string, i int) bool { return s[i] == ' ' && !strings.HasPrefix(s[i:], " %") }
 
 // cell fits a text into a column of the given width, to the left, or to the
 // right where columns is negative.

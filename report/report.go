@@ -16,6 +16,7 @@ type Options struct {
 	Top      int  // clients listed; 0 means 10 in text, all there are in JSON
 	Redact   bool // clients appear as client-1, client-2 ...; examples from the input are left out
 	Color    bool // text: the verdict's line in colour
+	ASCII    bool // text and brief: no other characters
 	Snippets bool // text: configuration under each mitigation
 }
 
@@ -39,7 +40,11 @@ func FormOf(name string) Form {
 func Names() []string { return []string{"text", "brief", "json"} }
 
 // write hands a finished report over in one piece.
-func write(w io.Writer, b *bytes.Buffer) error {
-	_, err := w.Write(b.Bytes())
+func write(w io.Writer, b *bytes.Buffer, o Options) error {
+	text := b.Bytes()
+	if o.ASCII {
+		text = plain(text)
+	}
+	_, err := w.Write(text)
 	return err
 }

@@ -20,7 +20,7 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.clients(s, o)
 	p.mitigations(s, o)
 	p.input(s, o)
-	return write(w, &p.Buffer)
+	return write(w, &p.Buffer, o)
 }
 
 const labels = 10 // columns of the labels
@@ -124,11 +124,16 @@ func (p *page) totals(s *detect.Snapshot) {
 	}
 	var rates []string
 	for _, r := range []struct {
-		name string
-		n    detect.Number
-	}{{"goodput", t.GoodputPerS}, {"capacity", t.CapacityPerS}, {"headroom", t.HeadroomPerS}, {"tipping load", t.TippingPerS}} {
+		name, when string
+		n          detect.Number
+	}{
+		{"goodput", " on average", t.GoodputPerS},
+		{"capacity", "", t.CapacityPerS},
+		{"headroom", " at the end", t.HeadroomPerS},
+		{"tipping load", "", t.TippingPerS},
+	} {
 		if Known(r.n) {
-			rates = append(rates, r.name+" "+perSecond(r.n))
+			rates = append(rates, r.name+" "+perSecond(r.n)+r.when)
 		}
 	}
 	if Known(t.Peak50ms) {

@@ -35,6 +35,8 @@ func TestWrapKeepsEveryWord(t *testing.T) {
 		{"日本語日本語", []string{"日本語日", "本語"}},
 		{"a  b", []string{"a  b"}},
 		{"", []string{""}},
+		{"a of 25 % b", []string{"a of", "25 % b"}},
+		{"spread 5 %", []string{"spread", "5 %"}},
 	} {
 		got := wrap(c.s, 8)
 		if len(got) != len(c.want) {

@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"stormwatch/capture"
+	"stormwatch/report"
 )
 
 // cell is one column of one row: a rune and the style it is drawn in. A rune of
@@ -68,7 +69,7 @@ func (c *canvas) set(x, y int, r rune, s style) {
 func (c *canvas) text(x, y int, s string, st style) int {
 	for _, r := range safe(s, max(c.w-x, 0)) {
 		w := 1
-		if r >= 0x7f && asciiFor(r) == 0 {
+		if r >= 0x7f && report.ASCII(r) == 0 {
 			w = ansi.StringWidth(string(r))
 		}
 		if x+w > c.w {
@@ -145,7 +146,7 @@ func safe(s string, room int) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x7f {
 			return strings.Map(func(r rune) rune {
-				if r < 0x7f || asciiFor(r) != 0 || solid(r) {
+				if r < 0x7f || report.ASCII(r) != 0 || solid(r) {
 					return r
 				}
 				return '·'

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"stormwatch/report"
 )
 
 func plainPalette() *palette { return newPalette(io.Discard, "dark", "never", false) }
@@ -68,7 +70,7 @@ func TestGlyphsAreNarrow(t *testing.T) {
 		if ansi.StringWidth(string(r)) != 1 {
 			t.Errorf("%q is not one column wide", r)
 		}
-		if asciiFor(r) == 0 {
+		if report.ASCII(r) == 0 {
 			t.Errorf("%q has no ASCII stand-in", r)
 		}
 	}

@@ -1,53 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"strings"
 
-// asciiFor returns the stand-in of a rune the console itself draws, for
-// terminals without these glyphs; 0 for any other rune. All of them are one
-// column wide.
-func asciiFor(r rune) byte {
-	switch r {
-	case '█', '▇', '■':
-		return '#'
-	case '▆', '▅', '▄':
-		return '='
-	case '▃', '▂', '▁', '·', '░':
-		return '.'
-	case '▒':
-		return '%'
-	case '▓', '✗':
-		return 'x'
-	case '─', '━', '┄', '–', '—':
-		return '-'
-	case '┆', '▏', '│':
-		return '|'
-	case '▲':
-		return '!'
-	case '●', '◆':
-		return '*'
-	case '◌':
-		return 'o'
-	case '✓':
-		return '+'
-	case '▸', '▶', '→':
-		return '>'
-	case '←':
-		return '<'
-	case '‖', '≤':
-		return '='
-	case '↗', '↑':
-		return '^'
-	case '↘', '▼', '↓':
-		return 'v'
-	case '±', '…':
-		return '~'
-	case 'µ':
-		return 'u'
-	case '•':
-		return '*'
-	}
-	return 0
-}
+	"stormwatch/report"
+)
 
 // writeRune writes one cell.
 func (p *palette) writeRune(b *strings.Builder, r rune) {
@@ -60,8 +17,8 @@ func (p *palette) writeRune(b *strings.Builder, r rune) {
 		b.WriteByte(byte(r))
 	case !p.ascii:
 		b.WriteRune(r)
-	case asciiFor(r) != 0:
-		b.WriteByte(asciiFor(r))
+	case report.ASCII(r) != 0:
+		b.WriteByte(report.ASCII(r))
 	default:
 		b.WriteByte('?')
 	}

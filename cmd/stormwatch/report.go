@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,7 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 			if span <= 0 {
 				return usage{fmt.Errorf("--for %s: a time above 0, such as 60s", span)}
 			}
+			o.ASCII, o.Color = f.ascii, colored(f.color, st.out)
 			s, err := judge(cmd.Context(), st, f, args, span, o.Top)
 			if err != nil {
 				return err
@@ -68,8 +70,23 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 	c.Flags().StringVar(&failOn, "fail-on", "storm", "storm, overload, watch or never")
 	c.Flags().DurationVar(&span, "for", time.Minute, "how long to watch live input")
 	c.Flags().IntVar(&o.Top, "top", 0, "clients listed")
+	c.Flags().BoolVar(&o.Redact, "redact-clients", false, "name clients client-1, client-2 ...; leave out examples of the input")
 	c.Flags().BoolVar(&o.Snippets, "snippets", false, "text: configuration under each mitigation")
 	return c
+}
+
+// colored tells whether the verdict's line may be in colour, by the flag, then
+// by NO_COLOR and CLICOLOR_FORCE, then by whether somebody looks.
+func colored(mode string, w io.Writer) bool {
+	switch {
+	case mode != "auto":
+		return mode == "always"
+	case os.Getenv("NO_COLOR") != "":
+		return false
+	case os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return terminal(w)
 }
 
 // threshold is the state from which the exit code is 3.

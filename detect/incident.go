@@ -1,0 +1,42 @@
+package detect
+
+import "strings"
+
+// count adds the second that ended at e.now to the present incident.
+func (s *verdictState) count(e *engine) {
+	last, _ := e.pop.last(e.now, 1)
+	s.tail.add(&last.secondCounts)
+	if s.badUntil == e.now {
+		s.sum.add(&s.tail)
+		s.tail = secondCounts{}
+	}
+	if s.since != 0 && s.worst.Since == s.since {
+		s.worstSum = s.sum
+	}
+}
+
+// begin starts the counts of an incident at its onset, or as far back as single
+// seconds are kept.
+func (s *verdictState) begin(e *engine) {
+	back := min(max((e.now-s.since+tick-1)/tick, 1), window)
+	w, _ := e.pop.last(e.now-tick, int(back)-1)
+	s.sum, s.tail = w.secondCounts, secondCounts{}
+}
+
+// whole is the verdict on the input as a whole: the worst it has been, with the
+// shares of that incident rather than those of one moment.
+func (j *judge) whole(e *engine) Verdict {
+	s := &j.state
+	v, names, sum := s.now, strings.Join(j.activeNames(), ", "), &s.sum
+	if s.worst.State > v.State {
+		v, names, sum = s.worst, s.worstOf, &s.worstSum
+		v.Trend = "ended"
+	}
+	switch {
+	case v.State == Clear:
+		v.What = clearText(&e.pop.total)
+	case v.State > Watch:
+		v.What = alarmText(names, sum)
+	}
+	return v
+}

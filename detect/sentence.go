@@ -1,0 +1,181 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+
+	"stormwatch/rules"
+)
+
+// explain puts the verdict into sentences.
+func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
+	names := j.activeNames()
+	switch v.State {
+	case Unknown:
+		v.What = fmt.Sprintf("%d requests so far, %d needed to judge", e.pop.total.attempts, fewest)
+		v.Do = "Point stormwatch at more traffic, or wait."
+	case Clear:
+		v.What = clearText(&w.secondCounts)
+	case Recovering:
+		v.What = fmt.Sprintf("the incident is over since %d s, %.1f %% refused", (e.now-j.state.calmFrom)/tick, 100*share(w.refused, w.ended))
+		v.Do = "Watch for the next burst before undoing what helped."
+		v.Dont = "Do not lift limits and restart clients at the same moment."
+	case Watch:
+		v.What = "signs of trouble: " + strings.Join(names, ", ")
+	default:
+		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts)
+	}
+	if v.State >= Watch {
+		v.Who = j.who(e)
+		j.advise(v)
+	}
+	v.NextEvidence = e.nextEvidence(v, seconds)
+}
+
+func clearText(w *secondCounts) string {
+	return fmt.Sprintf("no signature, %.1f %% of requests refused", 100*share(w.refused, w.ended))
+}
+
+// alarmText names the signatures and the size of what goes on, by refusals or,
+// where these are not half of the failures, by failures.
+func alarmText(names string, w *secondCounts) string {
+	kind, done, n := "heavy refusals", "refused", w.refused
+	if 2*w.refused < w.failed {
+		kind, done, n = "heavy failures", "failed", w.failed
+	}
+	if names == "" {
+		names = kind
+	}
+	text := fmt.Sprintf("%s; %.0f %% %s", names, 100*share(n, w.ended), done)
+	if w.first > 0 {
+		text += fmt.Sprintf(", %.1f attempts per request", share(w.attempts, w.first))
+	}
+	return text
+}
+
+// activeNames lists the live signatures, the gravest first.
+func (j *judge) activeNames() (names []string) {
+	for level := Critical; ; level-- {
+		for i := range j.found {
+			if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) == level {
+				names = append(names, f.sig.ID)
+			}
+		}
+		if level == Info {
+			return names
+		}
+	}
+}
+
+// who names the clients and the route behind what is going on.
+func (j *judge) who(e *engine) string {
+	clients := sum(&e.pop.refusedBy)
+	what := "refused"
+	for k, n := range j.flagged {
+		if n > 0 && j.find(j.clientSig[k].ID) != nil {
+			clients, what = n, "sending too early"
+		}
+	}
+	s := fmt.Sprintf("%d of %d clients %s", clients, len(e.clients)-1, what)
+	if f := j.find("lockstep"); f != nil {
+		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, rules.HerdClients), len(e.clients)-1)
+		if g := onlyGroup(f.groups); g > 0 {
+			s += ", agent " + e.agentName(g)
+		}
+	}
+	if r := e.pop.worstRoute(); r > 0 {
+		s += " → " + e.names.texts.Text(e.names.routeOf[r])
+	}
+	return s
+}
+
+// onlyGroup returns the agent group when there is exactly one, else 0.
+func onlyGroup(groups uint64) int {
+	if groups == 0 || groups&(groups-1) != 0 {
+		return 0
+	}
+	g := 0
+	for groups >>= 1; groups > 0; groups >>= 1 {
+		g++
+	}
+	return g
+}
+
+func (e *engine) agentName(group int) string {
+	if n := e.names.texts.Text(e.names.agentOf[group]); n != "" {
+		return n
+	}
+	return "(none)"
+}
+
+// worstRoute is the route with the most refusals, 0 if there is none.
+func (p *population) worstRoute() int {
+	best := 0
+	for i := 1; i < len(p.refusedOn); i++ {
+		if p.refusedOn[i] > p.refusedOn[best] {
+			best = i
+		}
+	}
+	if p.refusedOn[best] == 0 {
+		return 0
+	}
+	return best
+}
+
+// advise takes the first mitigation of the gravest finding as what to do first.
+func (j *judge) advise(v *Verdict) {
+	switch v.Cause {
+	case CauseCapacity:
+		v.Do, v.Dont = j.firstAdvice("capacity-not-behaviour")
+	case CauseServer:
+		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
+		v.Dont = "Do not tune clients' retries before the servers answer again."
+	case CauseDraining:
+		v.Do = "Wait: what is asked is served and the backlog drains. Keep new load away."
+		v.Dont = "Do not restart clients or servers now."
+	case CauseUnknown:
+		v.Do = "Find out what the server can serve, and who asks: see what is not judged, and why."
+		v.Dont = "Do not raise a limit before it is known whether demand or retries fill it."
+	}
+	for _, id := range []string{"rising-share-after-burst", "lockstep", "hint-ignored", "hint-missing"} {
+		if v.Cause == CauseCapacity {
+			break
+		}
+		if f := j.find(id); f != nil {
+			v.Do, v.Dont = j.firstAdvice(id)
+			return
+		}
+	}
+}
+
+func (j *judge) firstAdvice(signature string) (do, dont string) {
+	f := j.find(signature)
+	if f == nil || len(f.sig.Mitigations) == 0 {
+		return "", ""
+	}
+	m := j.set.Mitigation(f.sig.Mitigations[0])
+	if m == nil {
+		return "", ""
+	}
+	return m.Title, m.Dont
+}
+
+// nextEvidence says what to fetch when the verdict is less than sure.
+func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
+	if !e.seesHints() && e.pop.total.attempts > 0 {
+		next = append(next, "cannot see Retry-After: capture the traffic where HTTP is in clear text (tcpdump -U -w - 'tcp port 80')")
+	}
+	if e.clock() > int64(herdClock) && e.pop.total.attempts > 0 {
+		next = append(next, "the clock is too coarse to see lockstep: log milliseconds ($msec), or capture the traffic")
+	}
+	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
+		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
+	}
+	for i := range e.sources {
+		if s := &e.sources[i]; !s.Primary && s.Kind != "prometheus" {
+			next = append(next, fmt.Sprintf("%s is not counted: its name makes it another hop than %s; give hosts of one tier without names", s.Name, e.sources[primaryOf(e.sources)].Name))
+			break // one is enough near the headline; the notes of the input name all
+		}
+	}
+	return next
+}

@@ -1,0 +1,186 @@
+package detect_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"stormwatch/capture"
+	"stormwatch/detect"
+	"stormwatch/sim"
+)
+
+// given is a source of a test: batches under a name.
+type given struct {
+	info capture.Info
+	all  []*capture.Batch
+}
+
+func together(t *testing.T, o detect.Options, in ...given) *detect.Snapshot {
+	t.Helper()
+	rec := detect.NewRecording(withRules(t, o))
+	defer rec.Close()
+	for _, g := range in {
+		inlet := rec.Inlet(g.info)
+		for _, b := range g.all {
+			take(t, inlet, b)
+		}
+	}
+	if err := rec.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := detect.NewReplay(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.RunAll(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return p.Snapshot(detect.View{Whole: true})
+}
+
+func from(t *testing.T, res *sim.Result, name, vantage string) given {
+	return given{capture.Info{Name: name, Kind: "capture", Vantage: vantage}, batches(t, res)}
+}
+
+// portless are batches as a log gives them: no ports, and a coarse clock.
+func portless(t *testing.T, res *sim.Result, name string, clock int64) given {
+	g := given{capture.Info{Name: name, Kind: "log", Vantage: "log"}, batches(t, res)}
+	for _, b := range g.all {
+		for i := range b.Exchanges {
+			x := &b.Exchanges[i]
+			x.Src.Port, x.Dst.Port, x.ConnSeq = 0, 0, 0
+			x.Start, x.End = x.Start-x.Start%clock, x.End-x.End%clock
+		}
+	}
+	return g
+}
+
+// The same traffic seen twice at one hop is counted once, and the report says so.
+func TestCopiesAreCountedOnce(t *testing.T) {
+	for _, name := range captures {
+		res := load(t, name)
+		want := together(t, detect.Options{}, from(t, res, "a", "tap"))
+		got := together(t, detect.Options{}, from(t, res, "a", "tap"), from(t, res, "b", "tap"))
+		if !strings.Contains(got.Sources[1].Note, "counted once") {
+			t.Errorf("%s: the second source's note: %q", name, got.Sources[1].Note)
+		}
+		agree(t, name, unplaced(got), unplaced(want))
+		for _, clock := range []int64{1e6, 1e9} {
+			want := together(t, detect.Options{}, portless(t, res, "a", clock))
+			got := together(t, detect.Options{}, portless(t, res, "a", clock), portless(t, res, "b", clock))
+			agree(t, name+" as a log", unplaced(got), unplaced(want))
+		}
+	}
+}
+
+// A copy that is a part of the other, and one that lost answers, count once too.
+func TestPartialCopies(t *testing.T) {
+	res := load(t, "lockstep-bare-429")
+	want := together(t, detect.Options{}, from(t, res, "a", "tap"))
+	part := from(t, cut(res, .6), "b", "tap")
+	agree(t, "a part", unplaced(together(t, detect.Options{}, from(t, res, "a", "tap"), part)), unplaced(want))
+	log := portless(t, cut(res, .6), "b", 1e6)
+	agree(t, "a part of a log", unplaced(together(t, detect.Options{}, portless(t, res, "a", 1e6), log)),
+		unplaced(together(t, detect.Options{}, portless(t, res, "a", 1e6))))
+	lossy := from(t, res, "b", "tap")
+	for _, b := range lossy.all {
+		for i := range b.Exchanges {
+			if x := &b.Exchanges[i]; i%3 == 0 {
+				x.Status, x.Outcome, x.Reason, x.Hint, x.End = 0, capture.NoAnswer, capture.Unjudged, capture.Hint{}, x.End+1e9
+			}
+		}
+	}
+	agree(t, "the first lost answers", unplaced(together(t, detect.Options{}, lossy, from(t, res, "a", "tap"))), unplaced(want))
+}
+
+// Two hosts that serve one client at the same moments are no copies of each other.
+func TestHostsAreNoCopies(t *testing.T) {
+	res := play(t, crowd, 3)
+	other := play(t, crowd, 4)
+	a, b := portless(t, res, "a", 1e9), portless(t, other, "b", 1e9)
+	s := together(t, detect.Options{}, a, b)
+	if want := int64(len(res.Rows) + len(other.Rows)); s.Totals.Exchanges != want {
+		t.Errorf("%d exchanges, want the %d of both: %q", s.Totals.Exchanges, want, s.Sources[1].Note)
+	}
+}
+
+// Another hop corroborates: nothing that is counted or concluded changes, save
+// that its name is told.
+func TestAnotherHopChangesNothing(t *testing.T) {
+	res := load(t, "retry-after-ignored")
+	want := together(t, detect.Options{}, from(t, res, "edge", "edge"))
+	far := from(t, play(t, crowd, 3), "inner", "inner")
+	for _, b := range far.all {
+		for i := range b.Exchanges {
+			b.Exchanges[i].Start += 100e9
+			b.Exchanges[i].End += 100e9
+		}
+	}
+	got := together(t, detect.Options{}, from(t, res, "edge", "edge"), far)
+	if !slices.ContainsFunc(got.Verdict.NextEvidence, func(s string) bool { return strings.Contains(s, "inner") }) {
+		t.Errorf("nothing near the headline says that inner is not counted: %q", got.Verdict.NextEvidence)
+	}
+	got.Verdict.NextEvidence, want.Verdict.NextEvidence = nil, nil
+	agree(t, "beside another hop", unplaced(got), unplaced(want))
+}
+
+// A line of a broken clock does not stretch the recording.
+func TestLineDatedYearsAheadIsSetAside(t *testing.T) {
+	res := load(t, "lockstep-bare-429")
+	want := together(t, detect.Options{}, from(t, res, "a", "tap"))
+	for name, shift := range map[string]int64{"ahead": 4e8, "behind": -5e8, "a month": 30 * 86400} {
+		g := from(t, res, "a", "tap")
+		odd := g.all[0].Exchanges[0]
+		odd.Start, odd.End = odd.Start+shift*1e9, odd.End+shift*1e9
+		odd.At = capture.Provenance{A: 77}
+		last := g.all[len(g.all)-1]
+		last.Exchanges = append(last.Exchanges, odd)
+		got := together(t, detect.Options{}, g)
+		agree(t, name, unsure(got), unsure(want))
+		if got.Start != want.Start || got.End != want.End {
+			t.Errorf("%s: the recording is %d to %d, want %d to %d", name, got.Start, got.End, want.Start, want.End)
+		}
+		if k := got.Sources[0].Health.Skipped; len(k) != 1 || k[0].Count != 1 || k[0].Examples[0] != "frame 77" {
+			t.Errorf("%s: health tells %v", name, k)
+		}
+	}
+}
+
+// unplaced leaves out where a finding was read, which names the source where there
+// are several.
+func unplaced(s *detect.Snapshot) *detect.Snapshot {
+	out := *s
+	out.Findings = slices.Clone(s.Findings)
+	for i := range out.Findings {
+		out.Findings[i].At = nil
+	}
+	return &out
+}
+
+// unsure leaves out confidence, which falls with each line that cannot be used.
+func unsure(s *detect.Snapshot) *detect.Snapshot {
+	out := *s
+	out.Verdict.Confidence = 0
+	out.Findings = slices.Clone(s.Findings)
+	for i := range out.Findings {
+		out.Findings[i].Confidence = 0
+	}
+	return &out
+}
+
+// A quiet service keeps every request, however far apart.
+func TestSleepyServiceLosesNothing(t *testing.T) {
+	var b capture.Batch
+	b.Names = capture.NewInterner(10, 100)
+	for i := range int64(120) {
+		b.Exchanges = append(b.Exchanges, capture.Exchange{
+			Start: wall + i*7*86400e9, End: wall + i*7*86400e9 + 1e6, Status: 200, Reason: capture.OK, Outcome: capture.Answered,
+		})
+	}
+	s := together(t, detect.Options{}, given{capture.Info{Name: "weekly", Kind: "log", Vantage: "log"}, []*capture.Batch{&b}})
+	if s.Totals.Exchanges != 120 || s.Sources[0].Health.SkippedTotal() != 0 {
+		t.Errorf("%d exchanges, set aside %v, want all 120", s.Totals.Exchanges, s.Sources[0].Health.Skipped)
+	}
+}
