@@ -133,6 +133,6 @@ func (j *judge) clientFeatures(e *engine, c *client) {
 		v.Set(rules.EarlyShare, float64(c.early)/float64(c.hinted), n)
 	}
 	if c.early > 0 {
-		v.Set(rules.EarlyMedianS, float64(c.earlyBy)/float64(c.early), int64(c.early))
+		v.Set(rules.EarlyMeanS, float64(c.earlyBy)/float64(c.early), int64(c.early))
 	}
 }

@@ -200,9 +200,10 @@ func (j *judge) lapse(e *engine) {
 }
 
 func (j *judge) event(at int64, kind, text string) {
-	if len(j.events) < maxEvents {
-		j.events = append(j.events, Event{at, kind, text})
+	if len(j.events) >= maxEvents { // the oldest leave: what is watched for days goes on telling
+		j.events = append(j.events[:0:0], j.events[maxEvents/4:]...)
 	}
+	j.events = append(j.events, Event{at, kind, text})
 }
 
 // calmShare is the failing share below which first attempts count as served

@@ -171,6 +171,9 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
 		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
 	}
+	if e.names.byKey && len(e.names.byCred) == 0 && e.pop.total.attempts > 0 {
+		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")
+	}
 	for i := range e.sources {
 		if s := &e.sources[i]; !s.Primary && s.Kind != "prometheus" {
 			next = append(next, fmt.Sprintf("%s is not counted: its name makes it another hop than %s; give hosts of one tier without names", s.Name, e.sources[primaryOf(e.sources)].Name))

@@ -58,9 +58,11 @@ func healthText(h *capture.Health) string {
 	if h.Resolution > 0 {
 		parts = append(parts, "clock "+span(h.Resolution))
 	}
-	if h.SeesHints {
+	switch {
+	case h.Used == 0: // nothing was seen at all
+	case h.SeesHints:
 		parts = append(parts, "sees Retry-After")
-	} else {
+	default:
 		parts = append(parts, "cannot see Retry-After")
 	}
 	return strings.Join(parts, "; ")

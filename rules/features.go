@@ -35,7 +35,7 @@ const (
 	HintedRetries
 	EarlyRetries
 	EarlyShare
-	EarlyMedianS
+	EarlyMeanS
 	Seconds
 	CalmSeconds
 	Baseline
@@ -98,7 +98,7 @@ var features = [featureCount]Feature{
 	{ID: HintedRetries, Name: "hinted_retries", Unit: "retries", Scopes: single, Meaning: "retries after a refusal that named a usable wait"},
 	{ID: EarlyRetries, Name: "early_retries", Unit: "retries", Scopes: single, Meaning: "hinted retries sent before the wait was over"},
 	{ID: EarlyShare, Name: "early_share", Scopes: single, Meaning: "share of hinted retries that were early"},
-	{ID: EarlyMedianS, Name: "early_median_s", Unit: "s", Scopes: single, Meaning: "how early the early retries typically were"},
+	{ID: EarlyMeanS, Name: "early_mean_s", Unit: "s", Scopes: single, Meaning: "how early the early retries were, on average"},
 	{ID: Seconds, Name: "seconds", Unit: "s", Scopes: everyone, Meaning: "seconds judged so far"},
 	{ID: CalmSeconds, Name: "calm_seconds", Unit: "s", Scopes: everyone, Meaning: "calm seconds behind the baseline"},
 	{ID: Baseline, Name: "baseline", Scopes: everyone, Boolean: true, Meaning: "calm traffic was seen before the incident"},

@@ -395,6 +395,27 @@ func TestKeyTable(t *testing.T) {
 	}
 }
 
+// Traffic may come faster than lines are told: no change of state is lost.
+func TestChangeLinesTellEachChange(t *testing.T) {
+	s := stormSnapshot()
+	at := s.At - 100*second
+	s.Events = nil
+	for i, text := range []string{"unknown -> clear", "clear -> storm", "storm -> recovering", "recovering -> storm"} {
+		s.Events = append(s.Events, detect.Event{At: at + int64(i)*second, Kind: "state", Text: text})
+	}
+	lines, last := ChangeLines(s, at)
+	if want := []string{"03:17:13 CLEAR->STORM", "03:17:14 STORM->RECOVERING", "03:17:15 RECOVERING->STORM"}; !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	if lines, again := ChangeLines(s, last); len(lines) != 0 || again != last {
+		t.Errorf("told twice: %q", lines)
+	}
+	s.Events[3].At = s.At - second // the line itself tells this one
+	if lines, _ := ChangeLines(s, at); len(lines) != 2 || !strings.Contains(PlainLine(s), "RECOVERING->STORM") {
+		t.Errorf("%q and %q", lines, PlainLine(s))
+	}
+}
+
 func TestPlainLine(t *testing.T) {
 	s := stormSnapshot()
 	if got, want := PlainLine(s), "03:18:52 STORM lockstep 0.96 hint-ignored 0.91 | confidence 0.93 high | refused 79% amp 4.7x goodput 39/s | 388 of 430 clients in step, agent go-resty/2.7.0 → POST api.pay/v1/charge | do: lower the concurrency of the go-resty clients, then full jitter above Retry-After"; got != want {

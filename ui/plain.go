@@ -45,6 +45,27 @@ func PlainLine(s *detect.Snapshot) string {
 	return capture.Clean(strings.Join(parts, " | "))
 }
 
+// ChangeLines tells the changes of state after a moment, a line each, and the
+// moment of the last. PlainLine tells that one where it is still news.
+//
+//	03:12:46 CLEAR->STORM
+func ChangeLines(s *detect.Snapshot, after int64) (lines []string, last int64) {
+	last = after
+	for i := range s.Events {
+		e := &s.Events[i]
+		if e.Kind != "state" || e.At <= last {
+			continue
+		}
+		last = e.At
+		before, now, _ := strings.Cut(e.Text, " -> ")
+		lines = append(lines, clock(e.At)+" "+strings.ToUpper(before)+"->"+strings.ToUpper(now))
+	}
+	if len(lines) > 0 && strings.Contains(change(s), "->") {
+		lines = lines[:len(lines)-1]
+	}
+	return lines, last
+}
+
 func plainSizes(r *detect.Recent) string {
 	var out []string
 	for _, n := range []struct {

@@ -57,7 +57,7 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 		src, err := prometheus.OpenAPI(path, prometheus.APIOptions{})
 		return input{Source: src}, err
 	}
-	f, size, regular, err := reader(st, path)
+	f, size, regular, err := reader(ctx, st, path)
 	if err != nil {
 		return input{}, err
 	}
@@ -112,8 +112,12 @@ func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {
 	return input{Source: src, close: c.Close}, nil
 }
 
-// split takes NAME=SOURCE apart.
+// split takes NAME=SOURCE apart. A file of that whole name is meant where there
+// is one.
 func split(arg string) (name, path string) {
+	if _, err := os.Lstat(arg); err == nil {
+		return "", arg
+	}
 	if i := strings.IndexByte(arg, '='); i > 0 && !strings.ContainsAny(arg[:i], "/\\:.") {
 		return arg[:i], arg[i+1:]
 	}
@@ -129,7 +133,7 @@ func vantage(arg, kind string) string {
 	return kind
 }
 
-func reader(st *streams, path string) (f io.ReadCloser, size int64, regular bool, err error) {
+func reader(ctx context.Context, st *streams, path string) (f io.ReadCloser, size int64, regular bool, err error) {
 	if path == "-" {
 		return io.NopCloser(st.in), 0, false, nil
 	}
@@ -140,7 +144,7 @@ func reader(st *streams, path string) (f io.ReadCloser, size int64, regular bool
 	if info.IsDir() {
 		return nil, 0, false, fmt.Errorf("%s is a folder: name the files in it", path)
 	}
-	file, err := os.Open(path)
+	file, err := openFile(ctx, path)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -148,6 +152,26 @@ func reader(st *streams, path string) (f io.ReadCloser, size int64, regular bool
 		return file, 0, false, nil
 	}
 	return file, info.Size(), true, nil
+}
+
+// openFile opens a file unless ctx ends first: a FIFO opens only once somebody
+// writes to it, and until then a goroutine waits.
+func openFile(ctx context.Context, path string) (*os.File, error) {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.f, o.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: stopped before anybody wrote to it", path)
+	}
 }
 
 // replay reads recorded sources once, never to go back, and hands f the replay of

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,5 +128,43 @@ func TestInterruptedStream(t *testing.T) {
 				t.Fatalf("after %d bytes: still waiting for more", c.bytes)
 			}
 		})
+	}
+}
+
+// --for bounds a stream that never ends as well.
+func TestForBoundsAStream(t *testing.T) {
+	for _, file := range []string{"../../testdata/pcaps/lockstep-bare-429/traffic.pcap", "../../testdata/logs/nginx-first/access.log"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			in, feed := io.Pipe()
+			defer feed.Close()
+			go func() { _, _ = feed.Write(text) }() // ends with the pipe
+			var out, errs bytes.Buffer
+			began := time.Now()
+			code := run(t.Context(), []string{"report", "--for", "5s", "-"}, in, &out, &errs)
+			if took := time.Since(began); code != exitAlarm || took != 5*time.Second {
+				t.Errorf("%s: exit code %d after %s: %s", file, code, took, errs.String())
+			}
+		})
+	}
+}
+
+// Nobody need write to a FIFO for the program to end when it is told to.
+func TestFIFOWithoutWriterCanBeStopped(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var out, errs bytes.Buffer
+	if code := run(ctx, []string{"report", fifo}, nil, &out, &errs); code != exitError || !strings.Contains(errs.String(), "stopped before anybody wrote to it") {
+		t.Errorf("exit code %d, %s", code, errs.String())
+	}
+	if f, err := os.OpenFile(fifo, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // lets the waiting goroutine go
+		_ = f.Close()
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -93,8 +95,9 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 			if len(args) == 0 {
 				return usage{errors.New("no source: name a file, - or an address, or try 'stormwatch demo'")}
 			}
-			return watch(cmd.Context(), st, f, args)
+			return orVerb(cmd, args[0], watch(cmd.Context(), st, f, args))
 		},
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetOut(st.out)
 	root.SetErr(st.err)
@@ -103,6 +106,15 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 	f.screen(root)
 	root.AddCommand(newWatch(st, f), newReport(st, f), newExchanges(st, f), newRules(st, f), newDemo(st, f))
 	return root
+}
+
+// orVerb adds to the error of a source that is not there the verb that may have
+// been meant: what is no verb is taken for a source.
+func orVerb(cmd *cobra.Command, word string, err error) error {
+	if verbs := cmd.SuggestionsFor(word); errors.Is(err, fs.ErrNotExist) && len(verbs) > 0 {
+		return fmt.Errorf("%w; or is the verb %s meant?", err, strings.Join(verbs, " or "))
+	}
+	return err
 }
 
 // sources requires at least one argument.

@@ -56,7 +56,13 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 				return usage{fmt.Errorf("--for %s: a time above 0, such as 60s", span)}
 			}
 			o.ASCII, o.Color = f.ascii, colored(f.color, st.out)
-			s, err := judge(cmd.Context(), st, f, args, span, o.Top)
+			ctx := cmd.Context()
+			if cmd.Flags().Changed("for") { // streams too: they are judged as far as they were read
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, span)
+				defer cancel()
+			}
+			s, err := judge(ctx, st, f, args, span, o.Top)
 			if err != nil {
 				return err
 			}
@@ -68,7 +74,7 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 	}
 	c.Flags().StringVar(&format, "format", "text", "text, brief or json")
 	c.Flags().StringVar(&failOn, "fail-on", "storm", "storm, overload, watch or never")
-	c.Flags().DurationVar(&span, "for", time.Minute, "how long to watch live input")
+	c.Flags().DurationVar(&span, "for", time.Minute, "how long to watch live input; where given, also how long to read a stream or file")
 	c.Flags().IntVar(&o.Top, "top", 0, "clients listed")
 	c.Flags().BoolVar(&o.Redact, "redact-clients", false, "name clients client-1, client-2 ...; leave out examples of the input")
 	c.Flags().BoolVar(&o.Snippets, "snippets", false, "text: configuration under each mitigation")

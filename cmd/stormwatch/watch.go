@@ -119,7 +119,7 @@ const plainEvery = 10 * time.Second
 
 // plain tells a line at each change of state, and every ten seconds.
 func plain(ctx context.Context, w io.Writer, p *livePlayer, done <-chan error) error {
-	state, told := detect.State(255), time.Time{}
+	told, changed := time.Time{}, int64(0)
 	look := time.NewTicker(publishEvery)
 	defer look.Stop()
 	for {
@@ -133,9 +133,13 @@ func plain(ctx context.Context, w io.Writer, p *livePlayer, done <-chan error) e
 		case <-look.C:
 		}
 		s := p.Snapshot()
-		if now := time.Now(); s.Verdict.State != state || now.Sub(told) >= plainEvery || ended {
-			state, told = s.Verdict.State, now
-			if _, werr := fmt.Fprintln(w, ui.PlainLine(s)); werr != nil {
+		lines, last := ui.ChangeLines(s, changed)
+		if last != changed || ended || time.Since(told) >= plainEvery {
+			changed, told = last, time.Now()
+			lines = append(lines, ui.PlainLine(s))
+		}
+		for _, line := range lines {
+			if _, werr := fmt.Fprintln(w, line); werr != nil {
 				return fmt.Errorf("writing a line: %w", werr)
 			}
 		}
