@@ -47,6 +47,7 @@ type engine struct {
 	recent  ring
 	sources []Source
 
+	left   int64  // clients that were forgotten
 	told   []tale // requests of this second whose rows are wanted
 	ready  []readyTale
 	counts tallyState

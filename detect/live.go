@@ -40,7 +40,9 @@ const idleAfter = 2 * tick
 func NewLive(o Options) *Live {
 	o = o.withDefaults()
 	n := newNames(o)
-	return &Live{names: n, e: newEngine(o, n), open: map[openKey]int32{}}
+	e := newEngine(o, n)
+	n.leaving = &leaving{idle: leaveAfter, forget: e.forget}
+	return &Live{names: n, e: e, open: map[openKey]int32{}}
 }
 
 // Inlet opens the way in for one source.

@@ -1,6 +1,8 @@
 package detect_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"stormwatch/capture"
@@ -241,5 +243,61 @@ func TestSilenceOfAllIsJudged(t *testing.T) {
 	}
 	if s.Verdict.State != detect.Clear {
 		t.Errorf("state %s, want clear", s.Verdict.State)
+	}
+}
+
+// Clients that have been silent for hours make room for new ones; what they did
+// stays in the totals and in the row of all others.
+func TestSilentClientsLeave(t *testing.T) {
+	const most = 5
+	l := live(t, detect.Options{MaxClients: most})
+	in := l.Inlet(capture.Info{Name: "a", Kind: "log", Vantage: "a", Live: true})
+	names := capture.NewInterner(10, 100)
+	send := func(client byte, at int64) {
+		x := capture.Exchange{Start: at, End: at + 1e6, Status: 429, Reason: capture.Throttle, Src: capture.Endpoint{IP: [16]byte{10: 0xff, 11: 0xff, 12: 10, 15: client}}}
+		take(t, in, &capture.Batch{Names: names, Exchanges: []capture.Exchange{x}, Watermark: at})
+		advance(t, l, at)
+	}
+	listed := func() (labels []string, others int64) {
+		s := l.Snapshot(detect.View{})
+		sum := s.ClientsOthers.Attempts
+		for i := range s.Clients {
+			sum += s.Clients[i].Attempts
+			if s.Clients[i].Label == "(other clients)" {
+				others = s.Clients[i].Attempts
+				continue
+			}
+			labels = append(labels, s.Clients[i].Label)
+		}
+		if sum != s.Totals.Exchanges {
+			t.Errorf("the clients' attempts sum to %d of %d", sum, s.Totals.Exchanges)
+		}
+		slices.Sort(labels)
+		return labels, others
+	}
+	start := wall
+	for c := range byte(most + 2) { // two too many
+		send(c+1, start+int64(c)*1e9)
+	}
+	send(1, start+7000e9) // this one stays
+	send(20, start+7010e9)
+	send(20, start+7011e9)
+	if labels, others := listed(); !slices.Equal(labels, []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5"}) || others < 3 {
+		t.Errorf("before anybody left: %q and %d others", labels, others)
+	}
+	for c := range byte(3) {
+		send(30+c, start+7300e9+int64(c)*1e9)
+	}
+	send(30, start+7310e9)
+	send(30, start+7311e9)
+	labels, others := listed()
+	if want := []string{"10.0.0.1", "10.0.0.30", "10.0.0.31", "10.0.0.32"}; !slices.Equal(labels, want) {
+		t.Errorf("after four left: %q, want %q", labels, want)
+	}
+	if others != 2+2+4 {
+		t.Errorf("%d attempts of others, want those of the two too many, of the one too late, and of the four that left", others)
+	}
+	if n := l.Snapshot(detect.View{}).Sources[0].Note; !strings.Contains(n, "beyond") {
+		t.Errorf("nothing tells of it: %q", n)
 	}
 }

@@ -20,6 +20,8 @@ type names struct {
 	max     int
 	byKey   bool
 	excess  int64 // exchanges of clients beyond the bound
+	creds   int   // credentials labelled so far
+	leaving *leaving
 	routes  map[uint64]uint16
 	routeOf []capture.Symbol
 	agents  map[capture.Symbol]uint8
@@ -51,41 +53,61 @@ func sane(t int64) int64 { return min(max(t, earliest), latest) }
 
 // client returns the number of the client that sent x.
 func (n *names) client(x *capture.Exchange) uint32 {
-	if n.byKey && x.Credential != 0 {
-		if id, ok := n.byCred[x.Credential]; ok {
-			return id
+	id, known := n.lookup(x)
+	if !known {
+		if id = n.admit(x.Start); id != 0 {
+			n.enter(x, id)
 		}
-		id := n.admit()
-		if id != 0 {
-			n.byCred[x.Credential] = id
-			n.labels = append(n.labels, "cred-"+strconv.Itoa(len(n.byCred)))
-		}
-		return id
 	}
-	if id, ok := n.byAddr[x.Src.IP]; ok {
-		return id
+	if n.leaving != nil && id != 0 {
+		n.leaving.see(id, x.Start)
 	}
-	id := n.admit()
-	if id == 0 {
-		return 0
-	}
-	n.byAddr[x.Src.IP] = id
-	label := "(unknown address)"
-	if !x.Src.IsZero() {
-		label = x.Src.Addr().String()
-	}
-	n.labels = append(n.labels, label)
 	return id
 }
 
-// admit returns the number of the next client, whose label is to be appended; 0
-// beyond the bound.
-func (n *names) admit() uint32 {
-	if len(n.labels) > n.max {
-		n.excess++
-		return 0
+func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
+	if n.byKey && x.Credential != 0 {
+		id, known = n.byCred[x.Credential]
+	} else {
+		id, known = n.byAddr[x.Src.IP]
 	}
-	return uint32(len(n.labels))
+	return id, known
+}
+
+// enter gives a number to the client that sent x.
+func (n *names) enter(x *capture.Exchange, id uint32) {
+	label := "(unknown address)"
+	switch {
+	case n.byKey && x.Credential != 0:
+		n.byCred[x.Credential] = id
+		n.creds++
+		label = "cred-" + strconv.Itoa(n.creds)
+	case !x.Src.IsZero():
+		label = x.Src.Addr().String()
+		fallthrough
+	default:
+		n.byAddr[x.Src.IP] = id
+	}
+	if int(id) < len(n.labels) {
+		n.labels[id] = label
+		return
+	}
+	n.labels = append(n.labels, label)
+}
+
+// admit returns a number for a new client: the next one or, where these are at
+// their bound, that of a client that has left; 0 if there is none.
+func (n *names) admit(now int64) uint32 {
+	if len(n.labels) <= n.max {
+		return uint32(len(n.labels))
+	}
+	if n.leaving != nil {
+		if id := n.leaving.next(n, now); id != 0 {
+			return id
+		}
+	}
+	n.excess++
+	return 0
 }
 
 // agent returns the population group of an agent.

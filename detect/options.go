@@ -15,7 +15,7 @@ type Options struct {
 	TempDir  string  // for the spool; "" is the system's
 	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 
-	MaxClients     int   // clients told apart; those that appear later share one row, and are counted; 0 means 1<<20
+	MaxClients     int   // clients told apart; those that appear later share one row, and are counted, until in live input others have been silent for two hours; 0 means 1<<20
 	MaxCheckpoints int64 // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start
 }
 

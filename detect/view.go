@@ -206,11 +206,17 @@ func (e *engine) signatures(c *client, row *Client) {
 // crowded says on the primary source how many exchanges came from clients beyond
 // the bound, which share one row.
 func (e *engine) crowded(sources []Source) []Source {
-	if e.names.excess == 0 || len(sources) == 0 {
+	if e.names.excess+e.left == 0 || len(sources) == 0 {
 		return sources
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
+	if e.left > 0 {
+		p.Note = fmt.Sprintf("%d clients silent for two hours left the table for others; what they did is in the row %s", e.left, otherClients)
+	}
+	if e.names.excess == 0 {
+		return out
+	}
 	p.Note = fmt.Sprintf("%d exchanges of clients beyond the first %d share the row %s", e.names.excess, e.names.max, otherClients)
 	return out
 }
