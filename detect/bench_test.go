@@ -60,7 +60,7 @@ func newLoop(tb testing.TB, o Options) *loop {
 	tb.Helper()
 	rec := recorded(tb, busy, o)
 	l := &loop{e: newEngine(rec.opt, rec.names), span: floor(rec.end-rec.start) + tick}
-	l.e.sources = sourcesOf(rec.inlets)
+	l.e.sources = sourcesOf(rec.inlets, rec.standings)
 	for c := (&cursor{s: rec.spool}); ; c.i++ {
 		r, err := c.peek()
 		if errors.Is(err, io.EOF) {

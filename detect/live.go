@@ -49,10 +49,10 @@ func NewLive(o Options) *Live {
 func (l *Live) Inlet(info capture.Info) *Inlet {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	in := &Inlet{info: info, index: min(len(l.inlets), maxSources-1), mu: &l.mu}
+	in := &Inlet{info: info, index: min(len(l.inlets), maxSources-1), mu: &l.mu, offset: l.e.opt.Clock[info.Name]}
 	in.take = func(b *capture.Batch) error { return l.deliver(in, b) }
 	l.inlets = append(l.inlets, in)
-	l.e.sources = sourcesOf(l.inlets)
+	l.e.sources = sourcesOf(l.inlets, standByName(l.inlets))
 	return in
 }
 
@@ -69,11 +69,12 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 		if !l.e.sources[in.index].Primary {
 			break // nothing that is counted comes from it
 		}
-		if reason := l.timeless(&b.Exchanges[i]); reason != "" {
-			in.aside(reason, b.Exchanges[i].At)
+		w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
+		in.shift(&w.rec.Exchange)
+		if reason := l.timeless(&w.rec.Exchange); reason != "" {
+			in.aside(reason, w.rec.At)
 			continue
 		}
-		w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
 		target := b.Bytes(b.Exchanges[i].Target)
 		in.translate(l.names, &w.rec)
 		l.names.group(&w.rec, target)

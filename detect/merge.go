@@ -29,6 +29,9 @@ func (r *Recording) Seal() error {
 		}
 		in.pending = chunk{}
 	}
+	if err := r.stand(); err != nil {
+		return err
+	}
 	r.spool = &store{mem: &r.mem, dir: r.opt.TempDir}
 	if err := r.join(r.summed()); err != nil {
 		return err
@@ -40,9 +43,9 @@ func (r *Recording) Seal() error {
 // summed are the inlets whose exchanges make the totals. The others corroborate:
 // nothing that is counted comes from them.
 func (r *Recording) summed() (ins []*Inlet) {
-	for i, s := range sourcesOf(r.inlets) {
-		if s.Primary {
-			ins = append(ins, r.inlets[i])
+	for i, in := range r.inlets {
+		if r.standings[i].primary {
+			ins = append(ins, in)
 		}
 	}
 	return ins
@@ -148,13 +151,12 @@ func (n *names) group(x *record, target []byte) {
 }
 
 func (r *Recording) mergeTallies() {
-	primary := sourcesOf(r.inlets)
 	for _, in := range r.inlets {
 		for _, t := range in.tallies {
 			t.Start, t.End = sane(t.Start), sane(t.End)
 			t.Service, t.Client = in.symbol(r.names, t.Service), in.symbol(r.names, t.Client)
 			r.tally = append(r.tally, tallied{t, in.index})
-			if !primary[in.index].Primary {
+			if !r.standings[in.index].primary {
 				continue
 			}
 			if r.start == 0 || t.Start < r.start {

@@ -9,11 +9,12 @@ import (
 // Options set what an engine judges by, and its bounds.
 type Options struct {
 	Rules    *rules.Set
-	Shards   int     // how many parts of the state are worked on at once; the result does not depend on it
-	ClientBy string  // "addr" (default) or "key": what a client is
-	Capacity float64 // what the server can serve per second, if the operator knows; 0 unknown
-	TempDir  string  // for the spool; "" is the system's
-	Memory   int64   // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
+	Shards   int              // how many parts of the state are worked on at once; the result does not depend on it
+	ClientBy string           // "addr" (default) or "key": what a client is
+	Capacity float64          // what the server can serve per second, if the operator knows; 0 unknown
+	Clock    map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
+	TempDir  string           // for the spool; "" is the system's
+	Memory   int64            // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 
 	MaxClients     int   // clients told apart; those that appear later share one row, and are counted, until in live input others have been silent for two hours; 0 means 1<<20
 	MaxCheckpoints int64 // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start

@@ -14,15 +14,16 @@ import (
 // order in which a source tells its exchanges, they are replayed by start, ties
 // by source and place.
 type Recording struct {
-	opt    Options
-	mu     sync.Mutex // guards inlets while sources are opened, and their progress
-	inlets []*Inlet
-	names  *names
-	mem    budget
-	spool  *store
-	tally  []tallied
-	start  int64
-	end    int64
+	opt       Options
+	mu        sync.Mutex // guards inlets while sources are opened, and their progress
+	inlets    []*Inlet
+	standings []standing // of the inlets, once sealed
+	names     *names
+	mem       budget
+	spool     *store
+	tally     []tallied
+	start     int64
+	end       int64
 }
 
 // tallied is a Tally with the engine's own symbols.
@@ -42,6 +43,7 @@ type Inlet struct {
 	runs    []*store
 	mem     budget
 	dir     string
+	offset  int64 // its clock is ahead of true time by this, as the operator says
 	pending chunk
 	names   *capture.Interner
 	remap   []capture.Symbol
@@ -77,7 +79,7 @@ func NewRecording(o Options) *Recording {
 func (r *Recording) Inlet(info capture.Info) *Inlet {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	in := &Inlet{info: info, index: len(r.inlets), mu: &r.mu, dir: r.opt.TempDir}
+	in := &Inlet{info: info, index: len(r.inlets), mu: &r.mu, dir: r.opt.TempDir, offset: r.opt.Clock[info.Name]}
 	in.take = in.collect
 	if in.index >= maxSources {
 		in.take = func(*capture.Batch) error {
@@ -108,10 +110,12 @@ func (in *Inlet) collect(b *capture.Batch) error {
 	in.names = b.Names
 	in.tallies = append(in.tallies, b.Tallies...)
 	for i := range b.Exchanges {
-		x := &b.Exchanges[i]
-		if x.Outcome == capture.Pending {
+		if b.Exchanges[i].Outcome == capture.Pending {
 			continue // its completion carries the whole of it
 		}
+		rec := record{Exchange: b.Exchanges[i], source: uint8(in.index)}
+		x := &rec.Exchange
+		in.shift(x)
 		if x.Start != sane(x.Start) {
 			in.aside(absurdTime, x.At)
 			continue
@@ -123,7 +127,7 @@ func (in *Inlet) collect(b *capture.Batch) error {
 		if in.pending.recs == nil {
 			in.pending.recs = make([]record, 0, min(runRecords, 4*chunkRecords))
 		}
-		in.pending.add(&record{Exchange: *x, source: uint8(in.index)}, b.Bytes(x.Target))
+		in.pending.add(&rec, b.Bytes(x.Target))
 		if len(in.pending.recs) == runRecords {
 			if err := in.closeRun(); err != nil {
 				return err
@@ -159,7 +163,9 @@ func (in *Inlet) note(b *capture.Batch) {
 	}
 	in.done = max(in.done, b.Done)
 	in.seen = true
-	in.mark = max(in.mark, sane(b.Watermark))
+	if b.Watermark != 0 {
+		in.mark = max(in.mark, sane(b.Watermark)-in.offset)
+	}
 }
 
 // closeRun sorts what is pending into a run of its own.

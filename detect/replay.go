@@ -35,25 +35,19 @@ func NewReplay(r *Recording) (*Replay, error) {
 	}
 	p := &Replay{rec: r, e: newEngine(r.opt, r.names), c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
 	p.points = checkpoints{interval: 10 * tick, max: r.opt.MaxCheckpoints}
-	p.e.sources = sourcesOf(r.inlets)
+	p.e.sources = sourcesOf(r.inlets, r.standings)
 	return p, nil
 }
 
-// sourcesOf lists the inlets; the first vantage with exchanges is primary, and
-// others corroborate without being summed.
-func sourcesOf(inlets []*Inlet) []Source {
+// sourcesOf lists the inlets with what each of them is to the totals.
+func sourcesOf(inlets []*Inlet, stand []standing) []Source {
 	out := make([]Source, len(inlets))
-	primary := ""
 	for i, in := range inlets {
 		out[i] = in.source()
-		if primary == "" && in.info.Kind != "prometheus" {
-			primary = in.info.Vantage
-		}
-	}
-	for i := range out {
-		out[i].Primary = out[i].Kind != "prometheus" && out[i].Vantage == primary || primary == "" && i == 0
-		if !out[i].Primary {
-			out[i].Note = "taken for another hop, so it only corroborates: its counts are not added to those of " + out[primaryOf(out)].Name
+		out[i].Primary, out[i].OffsetSeconds = stand[i].primary, stand[i].offset+float64(in.offset)/1e9
+		out[i].Unsure = stand[i].unsure
+		if stand[i].note != "" {
+			out[i].Note = stand[i].note
 		}
 	}
 	return out
@@ -174,7 +168,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 		return p.RunTo(ctx, t)
 	}
 	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
-	p.e.sources = sourcesOf(p.rec.inlets)
+	p.e.sources = sourcesOf(p.rec.inlets, p.rec.standings)
 	if err := p.c.seek(0, 0); err != nil {
 		return err
 	}

@@ -175,8 +175,8 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")
 	}
 	for i := range e.sources {
-		if s := &e.sources[i]; !s.Primary && s.Kind != "prometheus" {
-			next = append(next, fmt.Sprintf("%s is not counted: its name makes it another hop than %s; give hosts of one tier without names", s.Name, e.sources[primaryOf(e.sources)].Name))
+		if s := &e.sources[i]; s.Unsure && s.Kind != "prometheus" {
+			next = append(next, fmt.Sprintf("%s is not counted: by its name it is another hop than %s, and too little tells otherwise; give hosts of one tier without names", s.Name, e.sources[primaryOf(e.sources)].Name))
 			break // one is enough near the headline; the notes of the input name all
 		}
 	}

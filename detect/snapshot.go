@@ -59,8 +59,9 @@ type Snapshot struct {
 // Source is one input and its health.
 type Source struct {
 	Name, Kind, Vantage string
-	Primary             bool // its exchanges make the totals; others corroborate
-	OffsetSeconds       float64
+	Primary             bool    // its exchanges make the totals; others corroborate
+	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
+	Unsure              bool    // taken for another hop by its name alone
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
 }

@@ -106,16 +106,112 @@ func TestHostsAreNoCopies(t *testing.T) {
 	}
 }
 
-// Another hop corroborates: nothing that is counted or concluded changes, save
-// that its name is told.
+// Hosts behind a balancer, each with a log of its own, make one picture: as if all
+// had been written to one log, whatever the sources are called.
+func TestHostsAreSummed(t *testing.T) {
+	for _, name := range captures {
+		res := load(t, name)
+		whole := batches(t, res)
+		want := together(t, detect.Options{}, given{capture.Info{Name: "a", Kind: "log", Vantage: "a"}, whole})
+		var hosts [3]given
+		for h := range hosts {
+			vantage := string(rune('a' + h))
+			hosts[h] = given{info: capture.Info{Name: vantage, Kind: "log", Vantage: vantage}}
+			for _, b := range batches(t, res) {
+				part := *b
+				part.Exchanges = nil
+				for i := range b.Exchanges {
+					if (b.Exchanges[i].At.A*7919/13)%3 == uint64(h) {
+						part.Exchanges = append(part.Exchanges, b.Exchanges[i])
+					}
+				}
+				hosts[h].all = append(hosts[h].all, &part)
+			}
+		}
+		got := together(t, detect.Options{}, hosts[0], hosts[1], hosts[2])
+		agree(t, name, unsure(unplaced(got)), unsure(unplaced(want)))
+	}
+}
+
+// A capture and the log of the same host are one exchange each; the capture, which
+// shows more, counts, and the log's clock is compared with it.
+func TestCaptureAndItsOwnLog(t *testing.T) {
+	for _, name := range captures {
+		res := load(t, name)
+		want := together(t, detect.Options{}, from(t, res, "tap", "capture"))
+		log := portless(t, res, "access.log", 1e6)
+		for _, b := range log.all {
+			for i := range b.Exchanges {
+				b.Exchanges[i].Start -= 2_400_000_000
+				b.Exchanges[i].End -= 2_400_000_000
+			}
+		}
+		for _, order := range [][]given{{from(t, res, "tap", "capture"), log}, {log, from(t, res, "tap", "capture")}} {
+			got := together(t, detect.Options{}, order...)
+			agree(t, name, unsure(unplaced(got)), unsure(unplaced(want)))
+			for i := range got.Sources {
+				if s := &got.Sources[i]; s.Primary != (s.Kind == "capture") || s.Kind == "log" && (s.OffsetSeconds < -2.41 || s.OffsetSeconds > -2.39 || !strings.Contains(s.Note, "same exchanges as tap")) {
+					t.Errorf("%s: %s: primary %v, %+.3f s, %q", name, s.Name, s.Primary, s.OffsetSeconds, s.Note)
+				}
+			}
+		}
+	}
+}
+
+// Edge and service both log a request: it is one request at two hops, in whatever
+// order and under whatever names they are given.
+func TestTwoHopsAreNotSummed(t *testing.T) {
+	res := load(t, "retry-after-ignored")
+	want := together(t, detect.Options{}, portless(t, res, "edge.log", 1e6))
+	behind := portless(t, res, "service.log", 1e6)
+	for _, b := range behind.all {
+		kept := b.Exchanges[:0]
+		for _, x := range b.Exchanges {
+			if x.Status == 200 { // the edge refuses the others itself
+				x.Start, x.End, x.Src.IP = x.Start+1e6, max(x.End-1e6, x.Start+1e6), [16]byte{15: 9}
+				kept = append(kept, x)
+			}
+		}
+		b.Exchanges = kept
+	}
+	got := together(t, detect.Options{}, portless(t, res, "edge.log", 1e6), behind)
+	agree(t, "edge and service", unsure(unplaced(got)), unsure(unplaced(want)))
+	if n := got.Sources[1].Note; !strings.Contains(n, "behind edge.log") {
+		t.Errorf("the note of the service's log: %q", n)
+	}
+}
+
+// What the operator knows of a clock is taken off before anything is compared.
+func TestClockGivenByTheOperator(t *testing.T) {
+	res := load(t, "lockstep-bare-429")
+	want := together(t, detect.Options{}, from(t, res, "a", "tap"))
+	late := from(t, res, "a", "tap")
+	for _, b := range late.all {
+		for i := range b.Exchanges {
+			b.Exchanges[i].Start += 90e9
+			b.Exchanges[i].End += 90e9
+		}
+	}
+	got := together(t, detect.Options{Clock: map[string]int64{"a": 90e9}}, late)
+	agree(t, "corrected", got, want)
+	if got.Start != want.Start || got.Sources[0].OffsetSeconds != 90 {
+		t.Errorf("starts %d, want %d; offset %.3f s, want 90", got.Start, want.Start, got.Sources[0].OffsetSeconds)
+	}
+}
+
+// Where everybody asks for the same few things, what two sources saw cannot be
+// compared, and names decide: another name is another hop, and nothing that is
+// counted or concluded changes, save that this is told.
 func TestAnotherHopChangesNothing(t *testing.T) {
 	res := load(t, "retry-after-ignored")
 	want := together(t, detect.Options{}, from(t, res, "edge", "edge"))
 	far := from(t, play(t, crowd, 3), "inner", "inner")
+	later := res.Rows[0].Start - far.all[0].Exchanges[0].Start + 10e9
 	for _, b := range far.all {
 		for i := range b.Exchanges {
-			b.Exchanges[i].Start += 100e9
-			b.Exchanges[i].End += 100e9
+			b.Exchanges[i].Start += later
+			b.Exchanges[i].End += later
+			b.Exchanges[i].Target = b.Exchanges[0].Target
 		}
 	}
 	got := together(t, detect.Options{}, from(t, res, "edge", "edge"), far)

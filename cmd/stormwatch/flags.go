@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ import (
 // flags are those that several verbs share.
 type flags struct {
 	clientBy, capacity, color, theme string
-	rules                            []string
+	rules, clock                     []string
 	shards, fps                      int
 	ascii, plain                     bool
 }
@@ -26,6 +27,7 @@ func (f *flags) input(c *cobra.Command) {
 	p.StringVar(&f.clientBy, "client-by", "addr", "what a client is: addr or key (its credential)")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
+	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
 	p.IntVar(&f.shards, "shards", min(runtime.GOMAXPROCS(0), 8), "parts of the state worked on at once; the result is the same")
 	_ = p.MarkHidden("shards") // fails only for a flag that does not exist
 }
@@ -50,6 +52,17 @@ func (f *flags) options() (detect.Options, error) {
 			return o, usage{fmt.Errorf("--capacity %s: a number per second above 0, such as 40/s", f.capacity)}
 		}
 		o.Capacity = n
+	}
+	for _, c := range f.clock {
+		name, value, _ := strings.Cut(c, "=")
+		d, err := time.ParseDuration(value)
+		if err != nil || name == "" {
+			return o, usage{fmt.Errorf("--clock %s: NAME=OFFSET, such as web1=-2.4s", c)}
+		}
+		if o.Clock == nil {
+			o.Clock = map[string]int64{}
+		}
+		o.Clock[name] = int64(d)
 	}
 	set, err := rules.Load(f.rules...)
 	if err != nil {

@@ -1,0 +1,145 @@
+package detect
+
+import (
+	"fmt"
+	"time"
+
+	"stormwatch/capture"
+	"stormwatch/detect/hop"
+)
+
+// standing is what an inlet is to the totals.
+type standing struct {
+	primary bool
+	offset  float64 // seconds its clock is ahead of the primary hop's
+	note    string
+	unsure  bool // names alone decided
+}
+
+// sameMoment is how far apart two sources may see one request, their clocks
+// compared: a hop in the same data centre and a busy machine, with room.
+const sameMoment = 50 * time.Millisecond
+
+// standByName is what can be told before anything was read: sources of the first
+// vantage that has exchanges are summed, others corroborate.
+func standByName(inlets []*Inlet) []standing {
+	out := make([]standing, len(inlets))
+	first := -1
+	for i, in := range inlets {
+		if in.info.Kind == "prometheus" {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		out[i].primary = in.info.Vantage == inlets[first].info.Vantage
+	}
+	if first < 0 && len(out) > 0 {
+		first, out[0].primary = 0, true
+	}
+	for i := range out {
+		switch {
+		case out[i].primary:
+		case inlets[i].info.Kind == "prometheus":
+			out[i].note = "counts of intervals, which only corroborate the exchanges of " + inlets[first].info.Name
+		default:
+			out[i].unsure = true
+			out[i].note = "taken for another hop, so it only corroborates: its counts are not added to those of " + inlets[first].info.Name
+		}
+	}
+	return out
+}
+
+// stand finds out from what the sources saw which of them are hosts of one tier,
+// to be summed, and which saw the same requests, there or at another hop. Where
+// that is not clear, names decide.
+func (r *Recording) stand() error {
+	r.standings = standByName(r.inlets)
+	var ins []*Inlet
+	for _, in := range r.inlets {
+		if in.info.Kind != "prometheus" && len(in.runs) > 0 {
+			ins = append(ins, in)
+		}
+	}
+	if len(ins) < 2 {
+		return nil
+	}
+	sketches := make([]*hop.Sketch, len(r.inlets))
+	for _, in := range ins {
+		sketches[in.index] = hop.NewSketch()
+	}
+	err := r.merge(ins, func(x *record, target []byte) error {
+		op := hash(uint64(x.Method)<<32, canonical(target)) // hosts are named otherwise inside
+		sketches[x.source].Add(mix(op, 0x9e3779b97f4a7c15), hop.Sighting{Start: x.Start, End: x.End, Client: hash(4, x.Src.IP[:])})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tier := []*Inlet{ins[0]}
+	for _, in := range ins[1:] {
+		s := &r.standings[in.index]
+		link, to := r.closest(tier, in, sketches)
+		switch link.Relation {
+		case hop.Apart, hop.Unclear:
+			// A capture and a log of different requests are no tier of like hosts.
+			if link.Relation == hop.Apart && in.info.Kind == tier[0].info.Kind {
+				*s = standing{primary: true}
+			}
+			if s.primary {
+				tier = append(tier, in)
+			}
+			continue
+		case hop.Same:
+			if in.info.Vantage == to.info.Vantage && in.info.Kind == to.info.Kind {
+				tier = append(tier, in) // copies of single exchanges are found one by one
+				s.primary = true
+				continue
+			}
+			if in.info.Kind == "capture" && to.info.Kind == "log" && len(tier) == 1 {
+				// The capture shows more, so it counts.
+				r.standings[to.index] = linked(link, to, in, -1)
+				*s = standing{primary: true}
+				tier[0] = in
+				continue
+			}
+		}
+		*s = linked(link, in, to, 1)
+	}
+	return nil
+}
+
+// closest is the source of the tier to which in has the plainest link.
+func (r *Recording) closest(tier []*Inlet, in *Inlet, sketches []*hop.Sketch) (best hop.Link, to *Inlet) {
+	for i, t := range tier {
+		within := max(sameMoment, time.Duration(max(in.health.Resolution, t.health.Resolution)))
+		l := hop.Relate(sketches[t.index], sketches[in.index], within)
+		plainer := l.Relation >= hop.Same && l.Share > best.Share || best.Relation == hop.Apart && l.Relation == hop.Unclear
+		if i == 0 || plainer && (best.Relation < hop.Same || l.Relation >= hop.Same) {
+			best, to = l, t
+		}
+	}
+	return best, to
+}
+
+// linked describes a source that saw what another one, which counts, saw too.
+func linked(l hop.Link, in, to *Inlet, sign float64) standing {
+	s := standing{offset: sign * l.Offset.Seconds()}
+	where := "saw the same exchanges as " + to.info.Name
+	if l.Relation == hop.Layer {
+		where = "is a hop in front of " + to.info.Name
+		if l.Inside == (sign > 0) {
+			where = "is a hop behind " + to.info.Name
+		}
+	}
+	s.note = fmt.Sprintf("%s: %.0f %% of %d compared are the same requests, so they are not added; its clock is %+.3f s (within %.3f s) off",
+		where, 100*min(l.Share, 1), l.N, s.offset, max(l.Error.Seconds(), .001))
+	return s
+}
+
+// shift corrects the times of a batch by what the operator knows of the clock.
+func (in *Inlet) shift(x *capture.Exchange) {
+	if in.offset != 0 {
+		x.Start, x.End = sane(x.Start)-in.offset, sane(x.End)-in.offset
+	}
+}
