@@ -212,7 +212,7 @@ func (s *Source) finish() error {
 	s.table.finish(endInput)
 	h := &s.out.health
 	if s.file != nil {
-		h.Dropped = s.file.drops
+		h.Dropped = s.file.dropped()
 		h.Resolution = s.clock.resolution(s.file.unit)
 	}
 	s.out.flush(true)
