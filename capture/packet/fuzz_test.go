@@ -51,8 +51,8 @@ func FuzzPcap(f *testing.F) {
 		if err != nil || h == nil {
 			t.Fatalf("error %v, health %v", err, h)
 		}
-		if h.Used > h.Read || h.Used+h.SkippedTotal() < h.Read {
-			t.Errorf("read %d, used %d, skipped %d", h.Read, h.Used, h.SkippedTotal())
+		if h.Used > h.Read || h.Used+h.SkippedTotal()+h.Copies < h.Read {
+			t.Errorf("read %d, used %d, skipped %d, copies %d", h.Read, h.Used, h.SkippedTotal(), h.Copies)
 		}
 	})
 }
@@ -66,8 +66,8 @@ func FuzzFrame(f *testing.F) {
 		f.Add(uint32(linkRaw), r[30:])
 	}
 	f.Fuzz(func(t *testing.T, link uint32, b []byte) {
-		var s segment
-		skip := s.decode(link, b)
+		var s decoder
+		skip := s.decode(&frame{link: link, data: b}, 1)
 		if skip == "" && (s.wire < 0 || len(s.payload) > s.wire) {
 			t.Errorf("%d bytes captured of %d", len(s.payload), s.wire)
 		}
