@@ -73,6 +73,8 @@ func with(head ...byte) func([]byte) []byte {
 	return func(b []byte) []byte { return append(bytes.Clone(head), b[14:]...) }
 }
 
+var little = binary.LittleEndian
+
 func zeros(n int, tail ...byte) []byte { return append(make([]byte, n), tail...) }
 
 func TestFormats(t *testing.T) {

@@ -29,6 +29,8 @@ type Source struct {
 	in   io.Reader
 	file *file // nil until the head has been read
 
+	missed uint64 // packets that the host lost before the file was written anew
+
 	decoder decoder
 	copies  copies
 	table   *table
@@ -50,12 +52,32 @@ func Open(name string, r io.Reader, opt Options) (*Source, error) {
 	return s, s.begin(r)
 }
 
-func (s *Source) begin(r io.Reader) (err error) {
-	if s.file, err = newFile(r); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+func (s *Source) begin(r io.Reader) error {
+	for {
+		f, err := newFile(r)
+		if err == nil {
+			s.file = f
+			return nil
+		}
+		if !errors.Is(err, errAnew) {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
 	}
-	return nil
 }
+
+// anew goes on with the capture that has taken the place of a followed one.
+func (s *Source) anew() error {
+	h := &s.out.health
+	if s.file.r.Buffered() > 0 { // the old one ended inside a record
+		h.Read++
+		s.skip(skipBroken, linkBroken, h.Read)
+	}
+	s.missed = s.dropped()
+	return s.begin(s.in)
+}
+
+// dropped is how many packets the capturing host says it lost.
+func (s *Source) dropped() uint64 { return add(s.missed, s.file.dropped()) }
 
 // Info describes the source.
 func (s *Source) Info() capture.Info {
@@ -79,6 +101,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		defer cancel()
 		p := newPump(stop, s.in)
 		p.idle = s.idle
+		s.in = p
 		if err := s.begin(p); err != nil {
 			if ctx.Err() != nil {
 				return s.finish()
@@ -103,7 +126,13 @@ const (
 func (s *Source) packets(ctx context.Context) error {
 	var f frame
 	for {
-		if err := s.file.next(&f); err != nil {
+		err := s.file.next(&f)
+		if errors.Is(err, errAnew) {
+			if err = s.anew(); err == nil {
+				continue
+			}
+		}
+		if err != nil {
 			return err
 		}
 		s.packet(&f)
@@ -115,7 +144,7 @@ func (s *Source) packets(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			s.out.health.Dropped = s.file.dropped()
+			s.out.health.Dropped = s.dropped()
 		}
 		if n%flushEvery == 0 {
 			s.out.flush(false)
@@ -208,7 +237,7 @@ func (s *Source) idle(silent time.Duration) error {
 		s.out.newest = s.table.now
 		s.out.announce(s.out.newest)
 	}
-	s.out.health.Dropped = s.file.dropped()
+	s.out.health.Dropped = s.dropped()
 	if silent > 0 || len(s.out.batch.Exchanges) > 0 {
 		s.out.flush(false)
 	}
@@ -247,7 +276,7 @@ func (s *Source) finish() error {
 	s.lost()
 	h := &s.out.health
 	if s.file != nil {
-		h.Dropped = s.file.dropped()
+		h.Dropped = s.dropped()
 		h.Resolution = s.clock.resolution(s.file.unit)
 	}
 	s.out.flush(true)
