@@ -135,7 +135,7 @@ func (d *decoder) extensions(next byte, b []byte, wire, depth int) string {
 				n = (int(b[1]) + 2) * 4
 			}
 		case 44: // fragment
-			if n = 8; len(b) < 8 || wire < 8 {
+			if n = 8; len(b) < 8 {
 				return skipShort
 			}
 			if part := be.Uint16(b[2:]); part&0xfff9 != 0 {
@@ -147,9 +147,6 @@ func (d *decoder) extensions(next byte, b []byte, wire, depth int) string {
 		}
 		if n == 0 || n > len(b) {
 			return skipShort
-		}
-		if n > wire {
-			return skipNotIP
 		}
 		next, b, wire = b[0], b[n:], wire-n
 	}
