@@ -74,3 +74,5 @@ func wrapUDP(port uint16, payload []byte) []byte {
 	n := 8 + len(payload)
 	return append([]byte{0xc0, 0, byte(port >> 8), byte(port), byte(n >> 8), byte(n), 0, 0}, payload...)
 }
+
+func addrPort(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }

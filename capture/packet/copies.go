@@ -74,9 +74,12 @@ func (r *trace) same(s *segment, t int64) bool {
 // has forwarded it, and addresses and ports apart its checksum is the same. It
 // takes a packet that begins a connection or carries data, so that chance and
 // equal requests of many clients cannot look like it: sequence numbers, IP
-// identification and checksum agree.
+// identification and checksum agree. Small sequence numbers are not drawn at
+// random, as RFC 9293 section 3.4.1 wants it: a generator gives them to everybody.
 func (r *trace) translated(s *segment) bool {
-	if s.id == 0 || s.wire == 0 && s.flags&(flagSYN|flagACK) != flagSYN || s.hops >= r.hops || r.hops-s.hops > maxHops {
+	begins := s.flags&(flagSYN|flagACK) == flagSYN
+	switch {
+	case s.id == 0, s.hops >= r.hops, r.hops-s.hops > maxHops, s.wire == 0 && !begins, s.seq>>16 == 0, s.ack>>16 == 0 && !begins:
 		return false
 	}
 	whole := remainder(^r.sum, &r.src, &r.dst, true) == remainder(^s.sum, &s.src, &s.dst, true)

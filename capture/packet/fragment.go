@@ -57,8 +57,9 @@ type datagram struct {
 
 // whole is a datagram that was put together.
 type whole struct {
-	key fragmentKey
-	t   int64
+	key  fragmentKey
+	t    int64
+	size int
 }
 
 // fragments puts the fragments of IP packets together. What they lie over twice
@@ -98,7 +99,7 @@ func (f *fragments) add(k fragmentKey, p fragment) (b []byte, wire int, next byt
 	}
 	i := slices.IndexFunc(f.waiting, func(d *datagram) bool { return d.key == k })
 	if i < 0 {
-		if f.recent(k) {
+		if f.recent(k, p.from+p.wire) {
 			return nil, 0, 0, packetCopy
 		}
 		i = f.start(k)
@@ -120,15 +121,17 @@ func (f *fragments) add(k fragmentKey, p fragment) (b []byte, wire int, next byt
 	f.waiting = slices.Delete(f.waiting, i, i+1)
 	f.handed = append(f.handed, d)
 	f.joined = d.held - 1
-	f.wholes[f.count%recentWholes] = whole{k, f.now}
+	f.wholes[f.count%recentWholes] = whole{k, f.now, d.size}
 	f.count++
 	return d.data[:min(d.whole, d.size)], d.size, d.next, ""
 }
 
 // recent tells whether a datagram was put together so lately that another
-// fragment of it was captured twice.
-func (f *fragments) recent(k fragmentKey) bool {
-	return slices.ContainsFunc(f.wholes[:min(f.count, recentWholes)], func(w whole) bool { return w.key == k && near(f.now, w.t, copyWait) })
+// fragment of it, up to an end, was captured twice.
+func (f *fragments) recent(k fragmentKey, to int) bool {
+	return slices.ContainsFunc(f.wholes[:min(f.count, recentWholes)], func(w whole) bool {
+		return w.key == k && to <= w.size && near(f.now, w.t, copyWait)
+	})
 }
 
 // start makes a datagram that waits for its fragments.
