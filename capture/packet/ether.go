@@ -96,12 +96,18 @@ func (d *decoder) mpls(b []byte, depth int) string {
 	return d.ethernet(b, depth+1)
 }
 
-// pppoe takes off the header of a session (RFC 2516).
+// pppoe takes off the header of a session (RFC 2516). Its length is believed
+// where IP claims more: some modems count the padding of Ethernet in.
 func (d *decoder) pppoe(b []byte, depth int) string {
 	if len(b) < 6 {
 		return skipShort
 	}
-	return d.ppp(b[6:], depth)
+	n, b := int(be.Uint16(b[4:])), b[6:]
+	if n > 0 {
+		d.ends, d.cut = true, max(0, n-len(b))
+		b = clip(b, n)
+	}
+	return d.ppp(b, depth)
 }
 
 // ppp takes off PPP, with or without the address and control bytes of HDLC

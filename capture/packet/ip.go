@@ -53,7 +53,7 @@ func (d *decoder) ip(b []byte, depth int) string {
 
 func (d *decoder) ip4(b []byte, depth int) string {
 	header, total := int(b[0]&15)*4, int(be.Uint16(b[2:]))
-	if total == 0 { // the card splits what the host captured whole
+	if total == 0 || d.ends && total > len(b)+d.cut { // the card splits what the host captured whole
 		total = len(b) + d.cut
 	}
 	if header < 20 || total < header {
@@ -101,6 +101,8 @@ func (d *decoder) ip6(b []byte, depth int) string {
 	b = b[40:]
 	if wire == 0 {
 		wire = d.jumbo(next, b)
+	} else if d.ends {
+		wire = min(wire, len(b)+d.cut)
 	}
 	return d.extensions(next, d.clip(b, wire), wire, depth)
 }
@@ -156,6 +158,7 @@ func (d *decoder) extensions(next byte, b []byte, wire, depth int) string {
 // clip leaves off what follows the wire bytes of a packet, such as padding, and
 // notes how many of them were not captured.
 func (d *decoder) clip(b []byte, wire int) []byte {
+	d.ends = false
 	if len(b) >= wire {
 		d.cut = 0
 		return b[:wire]

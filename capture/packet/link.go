@@ -48,14 +48,15 @@ var be = binary.BigEndian
 // decoded last.
 type decoder struct {
 	segment
-	cut       int // bytes of what is being decoded that were not captured
+	cut       int  // bytes of what is being decoded that were not captured
+	ends      bool // it ends there, whatever IP says
 	fragments fragments
 }
 
 // decode takes the link layer, IP and TCP off packet n. Where it is no TCP
 // segment it returns why not: a reason to skip it, or what became of a fragment.
 func (d *decoder) decode(f *frame, n uint64) (skip string) {
-	d.cut = f.cut
+	d.cut, d.ends = f.cut, false
 	d.fragments.begin(f.t, n)
 	return d.frame(f.link, f.data, 0)
 }

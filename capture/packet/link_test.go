@@ -95,6 +95,18 @@ var links = []struct {
 	{"ERSPAN III with a subheader", linkRaw, func(ip []byte) []byte {
 		return wrap4(47, append(append(append([]byte{0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20}, zeros(10)...), append([]byte{1}, zeros(8)...)...), ethernetOf(ip)...))
 	}},
+	{"GTP", linkRaw, func(ip []byte) []byte {
+		return wrap4(17, wrapUDP(2152, append([]byte{0x30, 255, 0, 0, 0, 0, 0, 1}, ip...)))
+	}},
+	{"GTP, extension headers", linkRaw, func(ip []byte) []byte {
+		return wrap4(17, wrapUDP(2152, append([]byte{0x34, 255, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 9, 0xc0, 2, 0, 0, 0, 0, 0, 0, 0}, ip...)))
+	}},
+	{"PPPoE, padding counted in by IP", linkEthernet, func(ip []byte) []byte {
+		n := len(ip) + 2
+		ip = bytes.Clone(ip)
+		be.PutUint16(ip[2:], uint16(len(ip)+6))
+		return append(append(zeros(12, 0x88, 0x64, 0x11, 0, 0, 5, byte(n>>8), byte(n), 0, 0x21), ip...), zeros(6)...)
+	}},
 	{"IP in IP", linkRaw, func(ip []byte) []byte { return wrap4(4, ip) }},
 	{"IPv4 in IPv6", linkRaw, func(ip []byte) []byte { return wrap6(4, ip) }},
 	{"IP in IP in IP", linkRaw, func(ip []byte) []byte { return wrap6(4, wrap4(4, ip)) }},
@@ -208,6 +220,9 @@ func TestNotRead(t *testing.T) {
 		{"GRE, source routes", linkRaw, wrap4(47, append([]byte{0x40, 0, 8, 0}, ip...)), skipNotTCP},
 		{"GRE of version 2", linkRaw, wrap4(47, append([]byte{0, 2, 8, 0}, ip...)), skipNotTCP},
 		{"PPTP, acknowledgement", linkRaw, wrap4(47, []byte{0x20, 0x81, 0x88, 0x0b, 0, 0, 0, 1, 0, 0, 0, 1}), skipNotTCP},
+		{"GTP of version 2", linkRaw, wrap4(17, wrapUDP(2152, append([]byte{0x50, 255}, zeros(60)...))), skipNotTCP},
+		{"GTP, no user packet", linkRaw, wrap4(17, wrapUDP(2152, append([]byte{0x30, 1}, zeros(60)...))), skipNotTCP},
+		{"GTP, extension of no length", linkRaw, wrap4(17, wrapUDP(2152, append([]byte{0x34, 255}, bytes.Repeat([]byte{0, 1}, 30)...))), skipShort},
 		{"tunnels in tunnels", linkRaw, deep, skipDeep},
 		{"tags in tags", linkEthernet, append(zeros(12, 0x81, 0), tagged...), skipDeep},
 		{"labels without end", linkEthernet, append(zeros(12, 0x88, 0x47), zeros(400)...), skipDeep},

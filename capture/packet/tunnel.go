@@ -45,6 +45,7 @@ const (
 	portGeneve   = 6081 // RFC 8926
 	portGRE      = 4754 // RFC 8086
 	portMPLS     = 6635 // RFC 7510
+	portGTP      = 2152 // 3GPP TS 29.281 section 4.4.2
 )
 
 // udp takes off the tunnels that are told by their port.
@@ -52,7 +53,10 @@ func (d *decoder) udp(b []byte, depth int) string {
 	if len(b) < 8 {
 		return skipShort
 	}
-	port, b := be.Uint16(b[2:]), b[8:]
+	from, port, b := be.Uint16(b), be.Uint16(b[2:]), b[8:]
+	if from == portGTP { // where the other end chose its own
+		port = from
+	}
 	switch port {
 	case portVXLAN, portVXLANOld:
 		if len(b) < 8 {
@@ -75,6 +79,40 @@ func (d *decoder) udp(b []byte, depth int) string {
 		return d.gre(b, depth)
 	case portMPLS:
 		return d.mpls(b, depth+1)
+	case portGTP:
+		return d.gtp(b, depth)
 	}
 	return skipNotTCP
+}
+
+// gtp takes off what mobile networks carry user packets in (3GPP TS 29.281
+// section 5): version 1, messages of type 255.
+func (d *decoder) gtp(b []byte, depth int) string {
+	const optional, extended, headers = 7, 4, 8
+	if len(b) < 8 {
+		return skipShort
+	}
+	if b[0]>>4 != 3 || b[1] != 255 {
+		return skipNotTCP
+	}
+	n, next := 8, byte(0)
+	if b[0]&optional != 0 {
+		if n = 12; len(b) < n {
+			return skipShort
+		}
+		if b[0]&extended != 0 {
+			next = b[11]
+		}
+	}
+	for range headers {
+		if next == 0 {
+			return d.ip(b[n:], depth+1)
+		}
+		if n >= len(b) || b[n] == 0 || n+int(b[n])*4 > len(b) {
+			return skipShort
+		}
+		n += int(b[n]) * 4
+		next = b[n-1]
+	}
+	return skipDeep
 }
