@@ -16,6 +16,7 @@ type Health struct {
 	Used       uint64 // units that carried traffic stormwatch reads
 	Skipped    []Skip
 	Dropped    uint64 // by the kernel, before the source
+	Copies     uint64 // units captured more than once, beyond the first: neither used nor skipped
 	GapBytes   uint64 // lost inside connections
 	Late       uint64 // exchanges that came after the watermark
 	ClockSteps uint64 // times the clock of the input went backwards

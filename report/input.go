@@ -43,6 +43,7 @@ func healthText(h *capture.Health) string {
 		text string
 	}{
 		{h.Dropped, "dropped by the kernel"},
+		{h.Copies, "captured twice, counted once"},
 		{h.GapBytes, "bytes lost inside connections"},
 		{h.Late, "came late"},
 		{h.ClockSteps, "steps of the clock"},

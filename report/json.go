@@ -42,6 +42,7 @@ type jsonHealth struct {
 	Used       uint64     `json:"used"`
 	Skipped    []jsonSkip `json:"skipped"`
 	Dropped    uint64     `json:"dropped"`
+	Copies     uint64     `json:"copies,omitempty"`
 	GapBytes   uint64     `json:"gap_bytes"`
 	Late       uint64     `json:"late"`
 	ClockSteps uint64     `json:"clock_steps"`
@@ -223,7 +224,7 @@ func sourceOf(s *detect.Source) jsonSource {
 	return jsonSource{
 		Name: text(s.Name), Kind: text(s.Kind), Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: measure(s.OffsetSeconds),
 		Health: jsonHealth{
-			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
+			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
 			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts,
 			Skipped: each(h.Skipped, func(k *capture.Skip) jsonSkip {

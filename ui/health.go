@@ -56,6 +56,7 @@ func (p *page) source(src *detect.Source, w int) {
 		n    uint64
 		text string
 	}{
+		{"  copies", h.Copies, unit + " captured twice, counted once"},
 		{"  gaps", h.GapBytes, "bytes lost inside connections"},
 		{"  late", h.Late, "exchanges came after their second was judged"},
 		{"  clock steps", h.ClockSteps, "times the input's clock went backwards"},

@@ -72,6 +72,25 @@ func BenchmarkExchange(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/exchange")
 }
 
+// BenchmarkDecode measures link, IP and TCP of one packet.
+func BenchmarkDecode(b *testing.B) {
+	fs, _ := frames(b, 100, 10)
+	var d decoder
+	i, used := 0, 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if d.decode(&fs[i], 1) == "" {
+			used++
+		}
+		if i++; i == len(fs) {
+			i = 0
+		}
+	}
+	if used == 0 {
+		b.Error("no packet was decoded")
+	}
+}
+
 // BenchmarkFile measures a whole file.
 func BenchmarkFile(b *testing.B) {
 	_, file := fleet(b, 1000, 20)

@@ -12,6 +12,9 @@ const (
 	// maxRecord bounds one captured packet: the largest snapshot length that
 	// tcpdump and Wireshark write (MAXIMUM_SNAPLEN of libpcap).
 	maxRecord = 256 << 10
+	// maxWire bounds a packet on the wire: twice the longest one that Linux builds
+	// before the card splits it (GSO_MAX_SIZE, 8 * 65,535 bytes).
+	maxWire   = 1 << 20
 	headBytes = 24
 )
 
@@ -47,7 +50,17 @@ func Detect(head []byte) bool {
 type frame struct {
 	t    int64 // Unix nanoseconds
 	link uint32
+	cut  int // bytes of it that were not captured
 	data []byte
+}
+
+// cutOff is how much of a packet of wire bytes was not captured; 0 where the
+// length on the wire cannot be.
+func cutOff(captured, wire uint32) int {
+	if wire <= captured || wire > maxWire {
+		return 0
+	}
+	return int(wire - captured)
 }
 
 // classic is one variant of the classic format.
@@ -56,6 +69,7 @@ type classic struct {
 	unit  int64 // nanoseconds of one count of a time stamp's fraction
 	head  int   // bytes before a record's data
 	link  uint32
+	old   int // 1: the lengths of a record may stand in the other order, 2: they do
 }
 
 func classicOf(magic uint32) (classic, bool) {
@@ -70,6 +84,26 @@ func classicOf(magic uint32) (classic, bool) {
 	return classic{}, false
 }
 
+// age notes how old the format is. Before version 2.3 the length on the wire
+// stood before the captured one, 2.3 was written either way (sf-pcap.c of libpcap).
+func (c *classic) age(major, minor uint16) {
+	switch {
+	case major == 2 && minor == 3:
+		c.old = 1
+	case major == 2 && minor < 3, major == 543: // 543: DG/UX
+		c.old = 2
+	}
+}
+
+// lengths reads the captured length and the one on the wire.
+func (c *classic) lengths(h []byte) (captured, wire uint32) {
+	captured, wire = c.order.Uint32(h[8:]), c.order.Uint32(h[12:])
+	if c.old == 2 || c.old == 1 && captured > wire {
+		return wire, captured
+	}
+	return captured, wire
+}
+
 // file reads the packets of a capture. It keeps one buffer, whatever the length
 // fields say.
 type file struct {
@@ -79,7 +113,14 @@ type file struct {
 	pending int     // bytes of the last packet still to be discarded
 	read    int64   // bytes consumed
 	unit    int64   // clock unit the format names, in nanoseconds
-	drops   uint64  // packets the capturing host says it lost
+}
+
+// dropped is how many packets the capturing host says it lost.
+func (f *file) dropped() uint64 {
+	if f.ng == nil {
+		return 0 // the classic format does not tell
+	}
+	return f.ng.dropped()
 }
 
 // newFile reads the head of a capture.
@@ -123,6 +164,7 @@ func (f *file) classicHead() error {
 		return fmt.Errorf("read the capture's header: %w", err)
 	}
 	c.link = c.order.Uint32(head[20:]) & 0xffff // the upper bits hold the length of a frame check sequence
+	c.age(c.order.Uint16(head[4:]), c.order.Uint16(head[6:]))
 	if err := linkError(c.link); err != nil {
 		return err
 	}
@@ -145,18 +187,15 @@ func (f *file) next(p *frame) error {
 	if err != nil {
 		return err
 	}
-	length := c.order.Uint32(h[8:])
+	length, wire := c.lengths(h)
 	if length > maxRecord {
 		return damaged(uint64(length))
 	}
 	p.t = int64(c.order.Uint32(h))*1e9 + int64(c.order.Uint32(h[4:]))*c.unit
-	p.link = c.link
+	p.link, p.cut = c.link, cutOff(length, wire)
 	whole, err := f.peek(c.head + int(length))
 	if err != nil {
-		if err == io.EOF {
-			err = errCut
-		}
-		return err
+		return cut(err)
 	}
 	p.data = whole[c.head:]
 	f.pending = len(whole)
@@ -191,12 +230,14 @@ func (f *file) consume() error {
 
 func ended(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// damageError tells of a length that no capture program writes: what follows
-// cannot be found.
-type damageError struct{ length uint64 }
+// damageError tells of what no capture program writes: what follows cannot be
+// found.
+type damageError struct{ what string }
 
 func (e damageError) Error() string {
-	return fmt.Sprintf("a record claims %d bytes (at most %d are possible): the file is damaged here, the rest cannot be read", e.length, maxRecord)
+	return e.what + ": the file is damaged here, the rest cannot be read"
 }
 
-func damaged(length uint64) error { return damageError{length} }
+func damaged(length uint64) error {
+	return damageError{fmt.Sprintf("a record claims %d bytes (at most %d are possible)", length, maxRecord)}
+}

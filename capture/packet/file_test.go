@@ -77,15 +77,6 @@ func zeros(n int, tail ...byte) []byte { return append(make([]byte, n), tail...)
 
 func TestFormats(t *testing.T) {
 	b := two(t)
-	vlan := func(b []byte) []byte {
-		return append(append(bytes.Clone(b[:12]), 0x88, 0xa8, 0, 1, 0x81, 0, 0, 7), b[12:]...)
-	}
-	vxlan := func(b []byte) []byte {
-		n := len(b)
-		ip := []byte{0x45, 0, byte((n + 36) >> 8), byte(n + 36), 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2}
-		udp := []byte{0x10, 0, 0x12, 0xb5, byte((n + 16) >> 8), byte(n + 16), 0, 0, 8, 0, 0, 0, 0, 0, 1, 0}
-		return append(append(append(zeros(12, 8, 0), ip...), udp...), b...)
-	}
 	for _, c := range []struct {
 		name string
 		file []byte
@@ -99,12 +90,13 @@ func TestFormats(t *testing.T) {
 		{"frame check sequence noted", variant(b, binary.LittleEndian, magicMicros, 0x24000001, same), 1000},
 		{"pcapng, little", asNG(binary.LittleEndian, b), 1},
 		{"pcapng, big", asNG(binary.BigEndian, b), 1},
-		{"VLAN in VLAN", variant(b, binary.LittleEndian, magicNanos, linkEthernet, vlan), 1},
-		{"cooked", variant(b, binary.LittleEndian, magicNanos, linkSLL, with(zeros(14, 8, 0)...)), 1},
-		{"cooked v2", variant(b, binary.LittleEndian, magicNanos, linkSLL2, with(append([]byte{8, 0}, zeros(18)...)...)), 1},
-		{"null", variant(b, binary.LittleEndian, magicNanos, linkNull, with(2, 0, 0, 0)), 1},
-		{"raw", variant(b, binary.LittleEndian, magicNanos, linkRaw, with()), 1},
-		{"VXLAN", variant(b, binary.LittleEndian, magicNanos, linkEthernet, vxlan), 1},
+		{"modified, big", variant(b, binary.BigEndian, magicModified, 1, same), 1000},
+		{"version 2.3", old(b, 3, false), 1},
+		{"version 2.3, lengths in the other order", old(b, 3, true), 1},
+		{"version 2.2", old(b, 2, true), 1},
+		{"snapshot length that lies", lying(b), 1},
+		{"pcapng, packets of all kinds", ngKinds(b), 1},
+		{"pcapng, sections in both byte orders", append(asNG(binary.LittleEndian, first(b, 5)), asNG(binary.BigEndian, rest(b, 5))...), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := readAll(t, c.file, Options{})
@@ -134,6 +126,13 @@ func TestNGTimes(t *testing.T) {
 		{port{power: 10}, 3 << 9, 1_500_000_000},
 		{port{power: 0}, 7, 7e9},
 		{port{decimal: true, power: 3, offset: 10}, 1, 10_001_000_000},
+		{port{decimal: true, power: 3, offset: -10}, 20_001, 10_001_000_000},
+		{port{decimal: true, power: 20}, 18_000_000_000_000_000_000, 180_000_000}, // above 10^19, which 64 bits do not hold
+		{port{decimal: true, power: 28}, 18_000_000_000_000_000_000, 1},
+		{port{power: 64}, 1 << 63, 500_000_000},
+		{port{power: 65}, 1 << 63, 250_000_000},
+		{port{decimal: true, power: 6, offset: 1 << 62}, 1, 0}, // no such time
+		{port{decimal: true, power: 6, offset: -1 << 62}, 1, 0},
 		{port{decimal: true, power: 127}, 1, 0},
 		{port{power: 127}, 1, 0},
 		{port{decimal: true, power: 0}, 1 << 63, 0},
@@ -144,12 +143,87 @@ func TestNGTimes(t *testing.T) {
 	}
 }
 
-func TestKernelDrops(t *testing.T) {
-	le := binary.LittleEndian
-	body := le.AppendUint16(zeros(12), optIfDrop)
-	body = le.AppendUint16(body, 8)
-	body = le.AppendUint64(body, 42)
-	if r := readAll(t, append(asNG(le, two(t)), block(le, blockStatistics, body)...), Options{}); r.health.Dropped != 42 {
-		t.Errorf("dropped %d, want 42", r.health.Dropped)
+// old makes a file of version 2.minor; before 2.3 the length on the wire stood
+// first. Every packet is one byte longer on the wire than captured.
+func old(b []byte, minor byte, swapped bool) []byte {
+	head, recs := records(b)
+	out := bytes.Clone(head)
+	out[6] = minor
+	for _, r := range recs {
+		r = bytes.Clone(r)
+		n := little.Uint32(r[8:])
+		captured, wire := n, n+1
+		if swapped {
+			captured, wire = wire, captured
+		}
+		little.PutUint32(r[8:], captured)
+		little.PutUint32(r[12:], wire)
+		out = append(out, r...)
 	}
+	return out
+}
+
+// lying makes a file whose snapshot length is less than what was captured.
+func lying(b []byte) []byte {
+	b = bytes.Clone(b)
+	little.PutUint32(b[16:], 40)
+	return b
+}
+
+func first(b []byte, n int) []byte {
+	head, recs := records(b)
+	return append(bytes.Clone(head), bytes.Join(recs[:n], nil)...)
+}
+
+func rest(b []byte, n int) []byte {
+	head, recs := records(b)
+	return append(bytes.Clone(head), bytes.Join(recs[n:], nil)...)
+}
+
+// ngKinds writes packets in turn as enhanced, old and simple blocks of interfaces
+// with different links and clocks; all but the first have comments. A simple
+// block has no time: it takes that of the packet before.
+func ngKinds(b []byte) []byte {
+	out := block(little, magicNG, append(little.AppendUint32(nil, byteOrderMagic), 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255))
+	iface := func(link uint32, resolution byte, offset uint64) {
+		body := append(little.AppendUint16(nil, uint16(link)), 0, 0, 0, 0, 0, 0)
+		body = append(body, optResolution, 0, 1, 0, resolution, 0, 0, 0)
+		body = little.AppendUint64(append(body, optOffset, 0, 8, 0), offset)
+		out = append(out, block(little, blockInterface, append(body, 0, 0, 0, 0))...)
+	}
+	iface(linkEthernet, 9, 0)
+	begun := uint64(base) / 1e9
+	iface(linkSLL2, 9, begun)  // counts from the test's begin on
+	iface(linkRaw, 0x80|30, 0) // 2^-30 s is below a nanosecond
+	_, recs := records(b)
+	for i, r := range recs {
+		t := uint64(little.Uint32(r))*1e9 + uint64(little.Uint32(r[4:]))
+		data := r[16:]
+		var body []byte
+		kind := uint32(blockEnhanced)
+		switch i % 4 {
+		case 0:
+			body = little.AppendUint32(nil, 0)
+		case 1:
+			kind, t = blockOldPacket, t-begun*1e9
+			body = append(little.AppendUint16(nil, 1), 255, 255)
+			data = append(append([]byte{8, 0}, zeros(18)...), data[14:]...)
+		case 3:
+			body = little.AppendUint32(nil, 2)
+			t = (t/1e9)<<30 | ((t%1e9)<<30+1e9-1)/1e9
+			data = data[14:]
+		case 2:
+			body = append(little.AppendUint32(nil, uint32(len(data))), data...)
+			out = append(out, block(little, blockSimple, body)...)
+			continue
+		}
+		body = little.AppendUint32(little.AppendUint32(body, uint32(t>>32)), uint32(t))
+		body = little.AppendUint32(little.AppendUint32(body, uint32(len(data))), uint32(len(data)))
+		body = append(body, data...)
+		if i > 0 {
+			body = append(append(body, zeros((4-len(body)%4)%4)...), 1, 0, 3, 0, 'h', 'e', 'y', 0, 0, 0, 0, 0)
+		}
+		out = append(out, block(little, kind, body)...)
+	}
+	return out
 }

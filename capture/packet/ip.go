@@ -15,31 +15,46 @@ type segment struct {
 	src, dst capture.Endpoint
 	seq, ack uint32
 	flags    byte
+	hops     byte   // time to live, or hop limit
+	id       uint16 // of its IPv4 packet; IPv6 has none
+	sum      uint16 // TCP's checksum
 	payload  []byte // what was captured of it
 	wire     int    // payload bytes on the wire: more than captured where the snapshot length cut
 }
 
-const maxTunnels = 4
+// IP protocols.
+const (
+	protoIPv4    = 4 // RFC 2003
+	protoTCP     = 6
+	protoUDP     = 17
+	protoIPv6    = 41 // RFC 4213
+	protoGRE     = 47
+	protoAH      = 51 // RFC 4302
+	protoOptions = 60 // for the destination (RFC 8200 section 4.6)
+)
 
 // ip decodes an IP packet. Lengths come from the IP header, so that a short
 // snapshot leaves the byte stream countable.
-func (s *segment) ip(b []byte, depth int) string {
-	if len(b) < 20 || depth > maxTunnels {
+func (d *decoder) ip(b []byte, depth int) string {
+	if depth > maxTunnels {
+		return skipDeep
+	}
+	if len(b) < 20 {
 		return skipShort
 	}
 	switch b[0] >> 4 {
 	case 4:
-		return s.ip4(b, depth)
+		return d.ip4(b, depth)
 	case 6:
-		return s.ip6(b, depth)
+		return d.ip6(b, depth)
 	}
 	return skipNotIP
 }
 
-func (s *segment) ip4(b []byte, depth int) string {
+func (d *decoder) ip4(b []byte, depth int) string {
 	header, total := int(b[0]&15)*4, int(be.Uint16(b[2:]))
-	if total == 0 { // the card splits what the host captured whole
-		total = len(b)
+	if total == 0 || d.ends && total > len(b)+d.cut { // the card splits what the host captured whole
+		total = len(b) + d.cut
 	}
 	if header < 20 || total < header {
 		return skipNotIP
@@ -47,68 +62,126 @@ func (s *segment) ip4(b []byte, depth int) string {
 	if header > len(b) {
 		return skipShort
 	}
-	if be.Uint16(b[6:])&0x3fff != 0 {
-		return skipFragment
-	}
-	s.src.IP = [16]byte{10: 0xff, 11: 0xff, 12: b[12], 13: b[13], 14: b[14], 15: b[15]}
-	s.dst.IP = [16]byte{10: 0xff, 11: 0xff, 12: b[16], 13: b[17], 14: b[18], 15: b[19]}
+	d.src.IP = [16]byte{10: 0xff, 11: 0xff, 12: b[12], 13: b[13], 14: b[14], 15: b[15]}
+	d.dst.IP = [16]byte{10: 0xff, 11: 0xff, 12: b[16], 13: b[17], 14: b[18], 15: b[19]}
+	d.id, d.hops = be.Uint16(b[4:]), b[8]
 	wire := total - header
-	next := b[9]
-	return s.inner(next, clip(b[header:], wire), wire, depth)
+	next, part := b[9], be.Uint16(b[6:])
+	b = d.clip(b[header:], wire)
+	if part&0x3fff == 0 {
+		return d.inner(next, b, wire, depth)
+	}
+	k := fragmentKey{d.src.IP, d.dst.IP, uint32(d.id), next}
+	return d.part(k, fragment{from: int(part&0x1fff) * 8, more: part&0x2000 != 0, next: next, b: b, wire: wire}, depth)
 }
 
-func (s *segment) ip6(b []byte, depth int) string {
+// part takes a fragment, and decodes what it makes whole.
+func (d *decoder) part(k fragmentKey, p fragment, depth int) string {
+	switch p.next {
+	case protoTCP, protoUDP, protoIPv4, protoIPv6, protoGRE, protoAH, protoOptions:
+	default:
+		return skipNotTCP
+	}
+	b, wire, next, state := d.fragments.add(k, p)
+	if state != "" {
+		return state
+	}
+	d.cut = wire - len(b)
+	return d.extensions(next, b, wire, depth+1)
+}
+
+func (d *decoder) ip6(b []byte, depth int) string {
 	if len(b) < 40 {
 		return skipShort
 	}
-	copy(s.src.IP[:], b[8:24])
-	copy(s.dst.IP[:], b[24:40])
+	copy(d.src.IP[:], b[8:24])
+	copy(d.dst.IP[:], b[24:40])
+	d.id, d.hops = 0, b[7]
 	next, wire := b[6], int(be.Uint16(b[4:]))
 	b = b[40:]
-	if wire == 0 { // a jumbogram, or split by the card
-		wire = len(b)
+	if wire == 0 {
+		wire = d.jumbo(next, b)
+	} else if d.ends {
+		wire = min(wire, len(b)+d.cut)
 	}
-	b = clip(b, wire)
-	for range 8 {
+	return d.extensions(next, d.clip(b, wire), wire, depth)
+}
+
+// jumbo is the length of a packet whose header gives none: a jumbogram's option
+// tells it (RFC 2675; Linux writes it for packets above 64 KB that the card
+// splits), or else the packet is as long as its frame.
+func (d *decoder) jumbo(next byte, b []byte) int {
+	if next == 0 && len(b) >= 8 && b[2] == 0xc2 && b[3] == 4 {
+		if n := be.Uint32(b[4:]); n <= maxWire {
+			return int(n)
+		}
+	}
+	return len(b) + d.cut
+}
+
+// extensions passes over the headers between IPv6 and what it carries.
+func (d *decoder) extensions(next byte, b []byte, wire, depth int) string {
+	if depth > maxTunnels {
+		return skipDeep
+	}
+	const maxHeaders = 8 // each kind may come once, destination options twice (RFC 8200 section 4.1)
+	for range maxHeaders {
 		n := 0
 		switch next {
-		case 0, 43, 60, 135: // hop by hop, routing, destination, mobility
+		case 0, 43, protoOptions, 135, 139, 140: // hop by hop, routing, destination, mobility, host identity, shim
 			if len(b) >= 8 {
 				n = int(b[1])*8 + 8
 			}
-		case 51: // authentication
+		case protoAH:
 			if len(b) >= 8 {
 				n = (int(b[1]) + 2) * 4
 			}
 		case 44: // fragment
-			if len(b) >= 8 && be.Uint16(b[2:])&0xfff9 != 0 {
-				return skipFragment
+			if n = 8; len(b) < 8 {
+				return skipShort
 			}
-			n = 8
+			if part := be.Uint16(b[2:]); part&0xfff9 != 0 {
+				k := fragmentKey{src: d.src.IP, dst: d.dst.IP, id: be.Uint32(b[4:])}
+				return d.part(k, fragment{from: int(part &^ 7), more: part&1 != 0, next: b[0], b: b[8:], wire: wire - 8}, depth)
+			}
 		default:
-			return s.inner(next, b, wire, depth)
+			return d.inner(next, b, wire, depth)
 		}
 		if n == 0 || n > len(b) {
 			return skipShort
 		}
 		next, b, wire = b[0], b[n:], wire-n
 	}
-	return skipNotTCP
+	return skipDeep
+}
+
+// clip leaves off what follows the wire bytes of a packet, such as padding, and
+// notes how many of them were not captured.
+func (d *decoder) clip(b []byte, wire int) []byte {
+	d.ends = false
+	if len(b) >= wire {
+		d.cut = 0
+		return b[:wire]
+	}
+	d.cut = wire - len(b)
+	return b
 }
 
 func clip(b []byte, n int) []byte { return b[:min(n, len(b))] }
 
 // inner decodes TCP, or one level of the tunnels that container networks use.
-func (s *segment) inner(protocol byte, b []byte, wire, depth int) string {
+func (d *decoder) inner(protocol byte, b []byte, wire, depth int) string {
 	switch protocol {
-	case 6:
-		return s.tcp(b, wire)
-	case 4, 41: // IP in IP (RFC 2003, RFC 4213)
-		return s.ip(b, depth+1)
-	case 47:
-		return s.gre(b, depth)
-	case 17:
-		return s.udp(b, depth)
+	case protoTCP:
+		return d.tcp(b, wire)
+	case protoIPv4, protoIPv6:
+		return d.ip(b, depth+1)
+	case protoGRE:
+		return d.gre(b, depth)
+	case protoUDP:
+		return d.udp(b, depth)
+	case protoAH: // of IPv4
+		return d.extensions(protocol, b, wire, depth)
 	}
 	return skipNotTCP
 }
@@ -122,49 +195,8 @@ func (s *segment) tcp(b []byte, wire int) string {
 		return skipNotTCP
 	}
 	s.src.Port, s.dst.Port = be.Uint16(b), be.Uint16(b[2:])
-	s.seq, s.ack, s.flags = be.Uint32(b[4:]), be.Uint32(b[8:]), b[13]
+	s.seq, s.ack, s.flags, s.sum = be.Uint32(b[4:]), be.Uint32(b[8:]), b[13], be.Uint16(b[16:])
 	s.wire = wire - header
 	s.payload = b[min(header, len(b)):]
 	return ""
-}
-
-// gre takes off Generic Routing Encapsulation (RFC 2784, RFC 2890).
-func (s *segment) gre(b []byte, depth int) string {
-	if len(b) < 4 {
-		return skipShort
-	}
-	flags, kind, n := be.Uint16(b), be.Uint16(b[2:]), 4
-	if flags&7 != 0 {
-		return skipNotTCP
-	}
-	for _, bit := range [...]uint16{0x8000, 0x2000, 0x1000} { // checksum, key, sequence number
-		if flags&bit != 0 {
-			n += 4
-		}
-	}
-	if n > len(b) {
-		return skipShort
-	}
-	return s.ether(kind, b[n:], depth+1)
-}
-
-// udp takes off VXLAN (RFC 7348) and Geneve (RFC 8926).
-func (s *segment) udp(b []byte, depth int) string {
-	if len(b) < 16 {
-		return skipNotTCP
-	}
-	switch be.Uint16(b[2:]) {
-	case 4789, 8472: // 8472: Linux before the number was assigned
-		if len(b) < 30 {
-			return skipShort
-		}
-		return s.ether(be.Uint16(b[28:]), b[30:], depth+1)
-	case 6081:
-		n := 16 + int(b[8]&0x3f)*4
-		if n > len(b) {
-			return skipShort
-		}
-		return s.ether(be.Uint16(b[10:]), b[n:], depth+1)
-	}
-	return skipNotTCP
 }

@@ -2,12 +2,12 @@ package packet
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
-	"math/bits"
 )
 
-// Block types and options of pcapng (draft-ietf-opsawg-pcapng sections 4 and 3.5).
+// Block types of pcapng (draft-ietf-opsawg-pcapng, section 4).
 const (
 	blockInterface  = 1
 	blockOldPacket  = 2
@@ -15,30 +15,16 @@ const (
 	blockStatistics = 5
 	blockEnhanced   = 6
 
-	optResolution = 9
-	optOffset     = 14
-	optIfDrop     = 5
-	optOSDrop     = 7
-
 	byteOrderMagic = 0x1a2b3c4d
 	maxInterfaces  = 1 << 12 // far more than any host has; bounds hostile input
-	maxOffset      = 4e9     // seconds: 126 years; keeps sums in range
 )
-
-// port is a capturing interface.
-type port struct {
-	link    uint32
-	snap    uint32
-	decimal bool
-	power   uint8 // a time stamp counts 10^-power or 2^-power seconds
-	offset  int64 // seconds
-}
 
 // blocks is the state of a pcapng section.
 type blocks struct {
 	order binary.ByteOrder
 	ports []port
-	last  int64 // time of the last packet, for blocks without a time
+	last  int64  // time of the last packet, for blocks without a time
+	lost  uint64 // packets that the hosts of earlier sections lost
 }
 
 // nextNG reads up to the next block that holds a packet.
@@ -52,17 +38,14 @@ func (f *file) nextNG(p *frame) error {
 		if err != nil {
 			return err
 		}
-		packet := kind == blockEnhanced || kind == blockOldPacket || kind == blockSimple
-		if packet && length > maxRecord+4096 { // options may follow the packet
-			return damaged(uint64(length))
-		}
 		f.pending = length
-		if length <= 2*maxRecord && (packet || kind == blockInterface || kind == blockStatistics) {
-			b, err := f.peek(length)
+		if kind == blockInterface || kind == blockStatistics || kind == blockEnhanced || kind == blockOldPacket || kind == blockSimple {
+			whole := min(length, 2*maxRecord) // a packet and its comments; more is passed over
+			b, err := f.peek(whole)
 			if err != nil {
 				return cut(err)
 			}
-			if f.block(kind, b[8:length-4], p) {
+			if f.block(kind, b[8:min(whole, length-4)], p) {
 				return nil
 			}
 		}
@@ -83,15 +66,20 @@ func cut(err error) error {
 func (s *blocks) head(h []byte) (kind uint32, length int, err error) {
 	kind = binary.LittleEndian.Uint32(h)
 	if kind == magicNG { // the same in both orders
-		s.order = binary.LittleEndian
-		if binary.BigEndian.Uint32(h[8:]) == byteOrderMagic {
+		switch {
+		case binary.LittleEndian.Uint32(h[8:]) == byteOrderMagic:
+			s.order = binary.LittleEndian
+		case binary.BigEndian.Uint32(h[8:]) == byteOrderMagic:
 			s.order = binary.BigEndian
+		default:
+			return 0, 0, damageError{"a section begins without its byte-order magic"}
 		}
+		s.lost = s.dropped()
 		s.ports = s.ports[:0]
 	}
 	n := s.order.Uint32(h[4:])
 	if n < 12 || n%4 != 0 || n > math.MaxInt32 {
-		return 0, 0, damaged(uint64(n))
+		return 0, 0, damageError{fmt.Sprintf("a block claims %d bytes, which no block has", n)}
 	}
 	return s.order.Uint32(h), int(n), nil
 }
@@ -104,28 +92,31 @@ func (f *file) block(kind uint32, b []byte, p *frame) bool {
 		s.port(b)
 		f.refine()
 	case blockStatistics:
-		if len(b) >= 12 {
-			f.drops += s.drops(b[12:])
-		}
+		s.statistics(b)
 	case blockEnhanced:
 		if len(b) < 20 {
 			return s.broken(p)
 		}
-		return s.packet(p, s.order.Uint32(b), b[4:], b[20:])
+		return s.enhanced(p, b)
 	case blockOldPacket:
 		if len(b) < 20 {
 			return s.broken(p)
 		}
-		return s.packet(p, uint32(s.order.Uint16(b)), b[4:], b[20:])
+		iface := uint32(s.order.Uint16(b))
+		if n := s.order.Uint16(b[2:]); n != math.MaxUint16 && iface < uint32(len(s.ports)) { // all ones: not known
+			s.ports[iface].missed(uint64(n))
+		}
+		return s.packet(p, iface, b[4:], b[20:])
 	case blockSimple:
 		if len(b) < 4 || len(s.ports) == 0 {
 			return s.broken(p)
 		}
-		n := min(s.order.Uint32(b), uint32(len(b)-4))
+		wire := s.order.Uint32(b)
+		n := min(wire, uint32(len(b)-4))
 		if snap := s.ports[0].snap; snap > 0 {
 			n = min(n, snap)
 		}
-		p.t, p.link, p.data = s.last, s.ports[0].link, b[4:4+n]
+		p.t, p.link, p.cut, p.data = s.last, s.ports[0].link, cutOff(n, wire), b[4:4+n]
 		return true
 	}
 	return false
@@ -142,8 +133,21 @@ func (f *file) refine() {
 
 // broken gives a packet that cannot be decoded, so that it is counted.
 func (s *blocks) broken(p *frame) bool {
-	p.t, p.link, p.data = s.last, linkBroken, nil
+	p.t, p.link, p.cut, p.data = s.last, linkBroken, 0, nil
 	return true
+}
+
+// enhanced reads an enhanced packet block, whose options may tell of losses.
+func (s *blocks) enhanced(p *frame, b []byte) bool {
+	iface, n := s.order.Uint32(b), uint64(s.order.Uint32(b[12:]))
+	if end := 20 + (n+3)&^3; end < uint64(len(b)) && iface < uint32(len(s.ports)) {
+		s.options(b[end:], func(code uint16, v []byte) {
+			if code == optDropCount && len(v) >= 8 {
+				s.ports[iface].missed(s.order.Uint64(v))
+			}
+		})
+	}
+	return s.packet(p, iface, b[4:], b[20:])
 }
 
 // packet reads what enhanced and old packet blocks share: two halves of a time
@@ -155,69 +159,30 @@ func (s *blocks) packet(p *frame, iface uint32, b, data []byte) bool {
 	}
 	in := &s.ports[iface]
 	s.last = in.time(uint64(s.order.Uint32(b))<<32 | uint64(s.order.Uint32(b[4:])))
-	p.t, p.link, p.data = s.last, in.link, data[:n]
+	p.t, p.link, p.cut, p.data = s.last, in.link, cutOff(n, s.order.Uint32(b[12:])), data[:n]
 	return true
 }
 
-func (s *blocks) port(b []byte) {
-	if len(b) < 8 || len(s.ports) == maxInterfaces {
+// statistics reads the counters of an interface: totals since its capture began.
+func (s *blocks) statistics(b []byte) {
+	if len(b) < 12 || s.order.Uint32(b) >= uint32(len(s.ports)) {
 		return
 	}
-	p := port{link: uint32(s.order.Uint16(b)), snap: s.order.Uint32(b[4:]), decimal: true, power: 6}
-	s.options(b[8:], func(code uint16, v []byte) {
-		switch {
-		case code == optResolution && len(v) >= 1:
-			p.decimal, p.power = v[0]&0x80 == 0, v[0]&0x7f
-		case code == optOffset && len(v) >= 8:
-			p.offset = int64(s.order.Uint64(v))
-		}
-	})
-	s.ports = append(s.ports, p)
-}
-
-func (s *blocks) drops(b []byte) (n uint64) {
-	s.options(b, func(code uint16, v []byte) {
+	in := &s.ports[s.order.Uint32(b)]
+	total := uint64(0)
+	s.options(b[12:], func(code uint16, v []byte) {
 		if (code == optIfDrop || code == optOSDrop) && len(v) >= 8 {
-			n += s.order.Uint64(v)
+			total = add(total, s.order.Uint64(v))
 		}
 	})
+	in.total = max(in.total, total)
+}
+
+// dropped sums the losses of all interfaces of all sections so far.
+func (s *blocks) dropped() uint64 {
+	n := s.lost
+	for i := range s.ports {
+		n = add(n, max(s.ports[i].total, s.ports[i].single)) // two accounts of the same losses
+	}
 	return n
-}
-
-func (s *blocks) options(b []byte, each func(code uint16, v []byte)) {
-	for len(b) >= 4 {
-		code, n := s.order.Uint16(b), int(s.order.Uint16(b[2:]))
-		if code == 0 || 4+n > len(b) {
-			return
-		}
-		each(code, b[4:4+n])
-		b = b[min(4+(n+3)&^3, len(b)):]
-	}
-}
-
-// time converts a count of the interface's clock to Unix nanoseconds; a count
-// that does not fit is 0.
-func (p *port) time(count uint64) int64 {
-	hi, lo := bits.Mul64(count, 1e9)
-	var ns uint64
-	switch {
-	case !p.decimal && p.power < 64:
-		if hi>>p.power != 0 {
-			return 0
-		}
-		ns = lo>>p.power | hi<<(64-p.power)
-	case p.decimal && p.power <= 19:
-		div := uint64(1)
-		for range p.power {
-			div *= 10
-		}
-		if hi >= div {
-			return 0
-		}
-		ns, _ = bits.Div64(hi, lo, div)
-	}
-	if ns > math.MaxInt64/2 || p.offset > maxOffset || p.offset < -maxOffset {
-		return 0
-	}
-	return int64(ns) + p.offset*1e9
 }

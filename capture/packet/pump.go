@@ -2,6 +2,7 @@ package packet
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -46,7 +47,7 @@ func (p *pump) run(r io.Reader) {
 		case b := <-p.free:
 			n, err := r.Read(b)
 			p.full <- pumped{b[:n], err} // never blocks: as many places as buffers
-			if err != nil {
+			if err != nil && !errors.Is(err, errAnew) {
 				return
 			}
 		}
@@ -56,8 +57,11 @@ func (p *pump) run(r io.Reader) {
 // Read gives what has come; before it waits, and while it waits, it calls idle.
 func (p *pump) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
-		if p.err != nil {
-			return 0, p.err
+		if err := p.err; err != nil {
+			if errors.Is(err, errAnew) { // told once: more comes
+				p.err = nil
+			}
+			return 0, err
 		}
 		if p.held != nil {
 			p.free <- p.held

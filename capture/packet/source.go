@@ -29,9 +29,13 @@ type Source struct {
 	in   io.Reader
 	file *file // nil until the head has been read
 
-	table *table
-	out   *output
-	clock clock
+	missed uint64 // packets that the host lost before the file was written anew
+
+	decoder decoder
+	copies  copies
+	table   *table
+	out     *output
+	clock   clock
 }
 
 // Open reads the head of a recorded capture; that of a live one is read by Run,
@@ -48,12 +52,32 @@ func Open(name string, r io.Reader, opt Options) (*Source, error) {
 	return s, s.begin(r)
 }
 
-func (s *Source) begin(r io.Reader) (err error) {
-	if s.file, err = newFile(r); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+func (s *Source) begin(r io.Reader) error {
+	for {
+		f, err := newFile(r)
+		if err == nil {
+			s.file = f
+			return nil
+		}
+		if !errors.Is(err, errAnew) {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
 	}
-	return nil
 }
+
+// anew goes on with the capture that has taken the place of a followed one.
+func (s *Source) anew() error {
+	h := &s.out.health
+	if s.file.r.Buffered() > 0 { // the old one ended inside a record
+		h.Read++
+		s.skip(skipBroken, linkBroken, h.Read)
+	}
+	s.missed = s.dropped()
+	return s.begin(s.in)
+}
+
+// dropped is how many packets the capturing host says it lost.
+func (s *Source) dropped() uint64 { return add(s.missed, s.file.dropped()) }
 
 // Info describes the source.
 func (s *Source) Info() capture.Info {
@@ -77,6 +101,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		defer cancel()
 		p := newPump(stop, s.in)
 		p.idle = s.idle
+		s.in = p
 		if err := s.begin(p); err != nil {
 			if ctx.Err() != nil {
 				return s.finish()
@@ -101,7 +126,13 @@ const (
 func (s *Source) packets(ctx context.Context) error {
 	var f frame
 	for {
-		if err := s.file.next(&f); err != nil {
+		err := s.file.next(&f)
+		if errors.Is(err, errAnew) {
+			if err = s.anew(); err == nil {
+				continue
+			}
+		}
+		if err != nil {
 			return err
 		}
 		s.packet(&f)
@@ -109,8 +140,11 @@ func (s *Source) packets(ctx context.Context) error {
 			return s.out.err
 		}
 		n := s.out.health.Read
-		if n%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if n%checkEvery == 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s.out.health.Dropped = s.dropped()
 		}
 		if n%flushEvery == 0 {
 			s.out.flush(false)
@@ -126,28 +160,55 @@ func (s *Source) packet(f *frame) {
 	s.out.newest = max(s.out.newest, f.t)
 	s.table.advance(s.out.newest)
 	s.out.announce(s.out.newest)
-	var seg segment
-	reason := seg.decode(f.link, f.data)
-	if reason == "" {
+	reason := s.decoder.decode(f, h.Read)
+	switch seg := &s.decoder.segment; {
+	case reason == "" && s.copies.seen(seg, f.t):
+		reason = packetCopy
+	case reason == "":
 		s.table.reason = ""
-		s.table.packet(&seg, stamp{f.t, h.Read})
+		s.table.packet(seg, stamp{f.t, h.Read})
 		reason = s.table.reason
 	}
-	if reason == "" {
-		h.Used++
-	} else {
-		s.skip(reason, f.link)
+	s.count(reason, f.link)
+}
+
+// count says what became of a packet, and of those that waited for it.
+func (s *Source) count(reason string, link uint32) {
+	h, fragments := &s.out.health, &s.decoder.fragments
+	n := uint64(1 + fragments.joined)
+	switch reason {
+	case "":
+		h.Used += n
+	case packetCopy:
+		h.Copies += n
+	case packetHeld:
+	default:
+		for range n {
+			s.skip(reason, link, h.Read)
+		}
+	}
+	if len(fragments.lost) > 0 {
+		s.lost()
 	}
 }
 
-// skip counts a packet passed over; the first few are named.
-func (s *Source) skip(reason string, link uint32) {
+// lost counts the fragments that were given up.
+func (s *Source) lost() {
+	fragments := &s.decoder.fragments
+	for _, n := range fragments.lost {
+		s.skip(skipFragment, linkBroken, n)
+	}
+	fragments.lost = fragments.lost[:0]
+}
+
+// skip counts packet n as passed over; the first few are named.
+func (s *Source) skip(reason string, link uint32, n uint64) {
 	h := &s.out.health
 	example := ""
 	if len(h.Skipped) == 0 || !s.exemplified(reason) {
-		example = fmt.Sprintf("frame %d", h.Read)
+		example = fmt.Sprintf("frame %d", n)
 		if reason == skipLink {
-			example = fmt.Sprintf("frame %d: %v", h.Read, linkError(link))
+			example = fmt.Sprintf("frame %d: %v", n, linkError(link))
 		}
 	}
 	h.Skip(reason, example)
@@ -176,6 +237,7 @@ func (s *Source) idle(silent time.Duration) error {
 		s.out.newest = s.table.now
 		s.out.announce(s.out.newest)
 	}
+	s.out.health.Dropped = s.dropped()
 	if silent > 0 || len(s.out.batch.Exchanges) > 0 {
 		s.out.flush(false)
 	}
@@ -210,9 +272,11 @@ func (s *Source) ended(err error, ctx context.Context) error {
 // finish ends all connections and hands over the last batch.
 func (s *Source) finish() error {
 	s.table.finish(endInput)
+	s.decoder.fragments.finish()
+	s.lost()
 	h := &s.out.health
 	if s.file != nil {
-		h.Dropped = s.file.drops
+		h.Dropped = s.dropped()
 		h.Resolution = s.clock.resolution(s.file.unit)
 	}
 	s.out.flush(true)

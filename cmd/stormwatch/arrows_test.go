@@ -24,6 +24,7 @@ var only = map[string][]string{
 	"github.com/aymanbagabas/go-osc52":  {"ui"},
 	"github.com/google/gopacket":        {"capture/packet"},
 	"github.com/prometheus/":            {"capture/prometheus", "report"},
+	"github.com/klauspost/compress":     {"capture"},
 	"github.com/spf13/cobra":            {"cmd"},
 	"github.com/expr-lang/expr":         {"rules", "detect/ruletest"},
 	"go.yaml.in/yaml":                   {"rules", "sim", "cmd"},

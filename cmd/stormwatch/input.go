@@ -49,17 +49,23 @@ func closeAll(ins []input) {
 	}
 }
 
-// open finds out by content what a source is. With follow, a log or a stream is
-// read as it grows.
+// content is an input whose first bytes have been read.
+type content struct {
+	io.ReadCloser
+	head    *bufio.Reader
+	first   []byte
+	size    int64 // 0 unknown
+	regular bool
+	packed  bool // it is compressed, which head undoes
+}
+
+// open finds out by content what a source is. With follow, a log, a stream or a
+// capture that is being written is read as it grows.
 func open(ctx context.Context, st *streams, arg string, follow bool, secrets capture.Secrets) (input, error) {
 	name, path := split(arg)
 	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
 		src, err := prometheus.OpenAPI(path, prometheus.APIOptions{})
 		return input{Source: src}, err
-	}
-	f, size, regular, err := reader(ctx, st, path)
-	if err != nil {
-		return input{}, err
 	}
 	if name == "" {
 		name = filepath.Base(path)
@@ -67,42 +73,80 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 			name = "stdin"
 		}
 	}
+	in, err := look(ctx, st, path)
+	if err != nil {
+		return input{}, err
+	}
+	live := follow && !(in.regular && in.packed) // what is compressed as a file does not grow
+	switch {
+	case packet.Detect(in.first):
+		o := packet.Options{Live: live && !in.regular, Size: in.size, Secrets: secrets, Vantage: vantage(arg, "capture")}
+		if live && in.regular && growing(ctx, path) {
+			o.Live, o.Size = true, 0
+			err = in.again(func() (io.ReadCloser, error) { return packet.Follow(ctx, path) })
+		}
+		if err != nil {
+			return input{}, err
+		}
+		src, err := packet.Open(name, in.head, o)
+		return opened(src, in, err)
+	case prometheus.DetectRange(in.first):
+		src, err := prometheus.OpenRange(name, in.head)
+		return opened(src, in, err)
+	case accesslog.Detect(in.first), compressed(in.first):
+		o := accesslog.Options{Live: live, Size: in.size, Secrets: secrets, Vantage: vantage(arg, "log")}
+		if live && in.regular {
+			err = in.again(func() (io.ReadCloser, error) { return accesslog.Follow(ctx, path) })
+		}
+		if err != nil {
+			return input{}, err
+		}
+		src, err := accesslog.Open(name, in.head, o)
+		return opened(src, in, err)
+	}
+	return input{}, errors.Join(fmt.Errorf("%s: neither a packet capture, nor an nginx access log (combined, best with $request_time $msec), nor a saved Prometheus query_range answer", path), in.Close())
+}
+
+// look opens an input and reads its first bytes. Compression is undone.
+func look(ctx context.Context, st *streams, path string) (*content, error) {
+	f, size, regular, err := reader(ctx, st, path)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{ReadCloser: f, size: size, regular: regular}
 	var in io.Reader = f
 	if !regular {
 		in = stoppable(ctx, f)
 	}
-	head := bufio.NewReaderSize(in, peekBytes)
-	first, err := peek(head, regular)
+	c.head = bufio.NewReaderSize(in, peekBytes)
+	c.first, err = peek(c.head, regular)
+	if kind := capture.Compression(c.first); err == nil && kind != "" {
+		c.packed, c.size = true, 0 // how much is inside is not known
+		c.head = bufio.NewReaderSize(stoppable(ctx, capture.Decompress(kind, c.head)), peekBytes)
+		c.first, err = peek(c.head, regular)
+	}
 	switch {
 	case ctx.Err() != nil:
-		return input{}, errors.Join(fmt.Errorf("%s: stopped before it was known what comes", path), f.Close())
-	case err != nil:
-		return input{}, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
-	case len(first) == 0:
-		return input{}, errors.Join(fmt.Errorf("%s: the input is empty: is the capture or the log being written?", path), f.Close())
-	case packet.Detect(first):
-		live := follow && !regular
-		src, err := packet.Open(name, head, packet.Options{Live: live, Size: size, Secrets: secrets, Vantage: vantage(arg, "capture")})
-		return opened(src, f, err)
-	case prometheus.DetectRange(first):
-		src, err := prometheus.OpenRange(name, head)
-		return opened(src, f, err)
-	case accesslog.Detect(first), compressed(first):
-		o := accesslog.Options{Live: follow, Size: size, Secrets: secrets, Vantage: vantage(arg, "log")}
-		if follow && regular {
-			if err := f.Close(); err != nil {
-				return input{}, err
-			}
-			if f, err = accesslog.Follow(ctx, path); err != nil {
-				return input{}, err
-			}
-			src, err := accesslog.Open(name, f, o)
-			return opened(src, f, err)
-		}
-		src, err := accesslog.Open(name, head, o)
-		return opened(src, f, err)
+		err = errors.New("stopped before it was known what comes")
+	case err == nil && len(c.first) == 0:
+		err = errors.New("the input is empty: is the capture or the log being written?")
 	}
-	return input{}, errors.Join(fmt.Errorf("%s: neither a packet capture, nor an nginx access log (combined, best with $request_time $msec), nor a saved Prometheus query_range answer", path), f.Close())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return c, nil
+}
+
+// again opens a file anew, to be followed from its start.
+func (c *content) again(follow func() (io.ReadCloser, error)) (err error) {
+	if err = c.Close(); err != nil {
+		return err
+	}
+	if c.ReadCloser, err = follow(); err != nil {
+		return err
+	}
+	c.head = bufio.NewReaderSize(c.ReadCloser, peekBytes)
+	return nil
 }
 
 func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {

@@ -27,7 +27,7 @@ func peek(r *bufio.Reader, regular bool) ([]byte, error) {
 	for {
 		head, err := r.Peek(want)
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && len(head) > 0: // cut off: its reader says so
 			return head, nil
 		case err != nil:
 			return nil, err

@@ -1,0 +1,101 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Compression names how an input is compressed whose first bytes are head, if
+// Decompress can undo it: "gzip" or "zstd", else "".
+func Compression(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")): // RFC 1952 section 2.3.1
+		return "gzip"
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")), // RFC 8878 section 3.1.1
+		len(head) >= 4 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18": // and 3.1.2: a frame to skip
+		return "zstd"
+	}
+	return ""
+}
+
+// maxWindow bounds the memory of a zstd decoder: as much as the zstd program
+// takes without being told otherwise (ZSTD_WINDOWLOG_LIMIT_DEFAULT, 27).
+const maxWindow = 1 << 27
+
+// Decompress reads a gzip or zstd input, whichever kind Compression named, of one
+// part or of several joined. It keeps the window of the compression in memory
+// (gzip 32 KiB, zstd at most 128 MiB) and never the whole.
+//
+// An input that is cut off gives what it holds, and then an error that is
+// io.ErrUnexpectedEOF; one that is damaged gives another error. Errors of r are
+// passed on.
+func Decompress(kind string, r io.Reader) io.Reader {
+	return &plain{kind: kind, in: watched{r: r}}
+}
+
+// plain is a decompressed input. It is opened by the first Read, since that may
+// wait for the header.
+type plain struct {
+	kind string
+	in   watched
+	out  io.Reader
+	n    int64 // bytes given
+	err  error
+}
+
+// Read implements io.Reader.
+func (p *plain) Read(b []byte) (n int, err error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	if p.out == nil {
+		p.out, err = p.open()
+	}
+	if err == nil {
+		n, err = p.out.Read(b)
+		p.n += int64(n)
+	}
+	p.err = p.tell(err)
+	return n, p.err
+}
+
+func (p *plain) open() (io.Reader, error) {
+	if p.kind == "gzip" {
+		return gzip.NewReader(&p.in)
+	}
+	// One goroutine: nothing is left running when reading is given up.
+	return zstd.NewReader(&p.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
+// tell says what an error means for the input.
+func (p *plain) tell(err error) error {
+	switch {
+	case err == nil, errors.Is(err, io.EOF), p.in.err != nil && !errors.Is(p.in.err, io.EOF):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the %s data ends early, %d bytes into what it holds: the file is cut off, or still being written: %w", p.kind, p.n, io.ErrUnexpectedEOF)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("the zstd data needs more than %d MiB of memory: give it through `zstd -dc --long=31 FILE | stormwatch report -`", maxWindow>>20)
+	}
+	return fmt.Errorf("the %s data is damaged %d bytes into what it holds: %w", p.kind, p.n, err)
+}
+
+// watched remembers how an input ended.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(b []byte) (int, error) {
+	n, err := w.r.Read(b)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
