@@ -14,6 +14,7 @@ type message struct {
 	named    bool   // the request's headers have been read
 	done     bool   // the response has been read to its end
 	queued   bool   // holds the watermark back
+	h2       streamState
 
 	prev, next *message // in order of start
 }
