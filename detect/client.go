@@ -220,6 +220,8 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		}
 	}
 	switch {
+	case !r.Judged(): // its status could not be read: neither good nor bad
+		return
 	case !r.Failed():
 		c.ok++
 		d.sum.good++
@@ -253,8 +255,9 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 // load, and a service with many of them is not in an incident.
 func faulty(r *record) bool {
 	const requestTimeout, tooEarly = 408, 425 // RFC 9110 15.5.9, RFC 8470
+	status := r.Effective()
 	return r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
-		r.Status >= 500 || r.Status == requestTimeout || r.Status == tooEarly
+		status >= 500 || status == requestTimeout || status == tooEarly
 }
 
 // roundShard marks the clients whose retries fell into a round of the herd.
