@@ -13,7 +13,7 @@ const (
 	defaultTable = 4096     // SETTINGS_HEADER_TABLE_SIZE before any SETTINGS (RFC 9113 section 6.5.2)
 	maxTable     = 64 << 10 // what is kept of a table at most, in bytes as HPACK counts them
 	entryCost    = 32       // overhead of an entry (RFC 7541 section 4.1)
-	maxFieldName = 64       // a longer name is none that is looked for: it is kept as unknown
+	maxFieldName = 64       // a longer name is none that is looked for: only its beginning is kept
 )
 
 var (
@@ -106,26 +106,27 @@ func (t *headerTable) insert(f *headerField, secrets capture.Secrets) {
 	}
 	t.size += int(e.size)
 	t.evict()
-	var name [maxFieldName]byte
-	if e.known = f.known && len(f.name) <= maxFieldName; e.known {
-		f.name = name[:copy(name[:], f.name)] // out of the table, which moves
-	}
+	var buf [maxFieldName]byte
+	name := buf[:copy(buf[:], f.name)] // out of the table, which moves
+	long := len(f.name) > maxFieldName
 	t.settle()
-	e.at = uint32(len(t.data))
-	if e.known {
-		e.name = uint8(len(f.name))
-		t.data = append(t.data, f.name...)
-		f.name = t.data[e.at:][:e.name]
+	if e.at, e.known = uint32(len(t.data)), f.known; e.known {
+		e.name = uint8(len(name))
+		t.data = append(t.data, name...)
 		switch {
-		case secretField(f.name):
+		case long: // none that is looked for
+		case secretField(name):
 			e.hidden = true
 			t.data = be.AppendUint64(t.data, secrets.Hash(f.value))
-		case string(f.name) == ":path":
+		case string(name) == ":path":
 			t.data = capture.AppendMasked(t.data, f.value)
 		default:
 			t.data = append(t.data, f.value...)
 		}
 		e.value = uint32(len(t.data)) - e.at - uint32(e.name)
+		if !long {
+			f.name = t.data[e.at:][:e.name]
+		}
 	}
 	t.entries = append(t.entries, e)
 }
