@@ -20,6 +20,7 @@ type peers struct {
 	fr   [2]*h2.Framer
 	text [2]bytes.Buffer
 	enc  [2]*hpack.Encoder
+	bare bool // fields are not inserted into the tables, as nginx and others do it
 }
 
 const (
@@ -70,7 +71,7 @@ func (p *peers) send(t int64, d int) { p.c.Send(t, d == toServer, p.take(d)) }
 func (p *peers) block(d int, fields ...string) []byte {
 	p.text[d].Reset()
 	for i := 0; i < len(fields); i += 2 {
-		p.check(p.enc[d].WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]}))
+		p.check(p.enc[d].WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1], Sensitive: p.bare}))
 	}
 	return bytes.Clone(p.text[d].Bytes())
 }

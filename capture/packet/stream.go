@@ -294,9 +294,6 @@ func (s *stream) closed(d int) {
 
 // end takes the end of both directions.
 func (s *stream) end(why ending) {
-	if s.kind == http2 {
-		s.h2.end(why)
-	}
 	if s.kind == http1 {
 		if s.client != unknownDir {
 			s.shut(s.client, why)
@@ -307,6 +304,9 @@ func (s *stream) end(why ending) {
 			s.emit(m)
 		}
 		s.held = s.held[:0]
+	}
+	if s.kind == http2 {
+		s.h2.end(why)
 	}
 	for d := range s.parser {
 		s.clear(&s.parser[d])
