@@ -78,6 +78,7 @@ type secondCounts struct {
 	attempts, first, retries                int64
 	firstEnded, firstFailed, firstRefused   int64
 	refused, failed, good, ended, impatient int64
+	unread                                  int64 // ended in a way that could not be seen; in none of the others
 }
 
 // windowDelta moves clients within a ring that counts distinct clients by the
@@ -206,8 +207,12 @@ func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
 
 func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	r := &f.rec
-	refused, broken := r.Refused(), faulty(r)
 	c.lastSeen = max(c.lastSeen, r.End)
+	if !r.Judged() {
+		d.sum.unread++
+		return
+	}
+	refused, broken := r.Refused(), faulty(r)
 	d.sum.ended++
 	if f.link.Attempt <= 1 && !f.noChain {
 		d.sum.firstEnded++
@@ -220,8 +225,6 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		}
 	}
 	switch {
-	case !r.Judged(): // its status could not be read: neither good nor bad
-		return
 	case !r.Failed():
 		c.ok++
 		d.sum.good++

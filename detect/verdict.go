@@ -105,7 +105,19 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
+	if c := e.readable(w); c.unread > c.ended {
+		return Unknown, CauseNone
+	}
 	return Clear, CauseNone
+}
+
+// readable gives the counts by which it is known how much of the outcomes could be
+// read: those of late, or where nothing ended of late, all.
+func (e *engine) readable(w *windowSecond) *secondCounts {
+	if w.ended+w.unread > 0 {
+		return &w.secondCounts
+	}
+	return &e.pop.total
 }
 
 func share(part, whole int64) float64 {
@@ -177,6 +189,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	case Unknown:
 		v.What = fmt.Sprintf("%d requests so far, %d needed to judge", e.pop.total.attempts, fewest)
 		v.Do = "Point stormwatch at more traffic, or wait."
+		if c := e.readable(w); e.pop.total.attempts >= fewest {
+			v.What = fmt.Sprintf("how %d of %d requests ended cannot be read: their headers refer to some that were lost, or sent before the capture began", c.unread, c.unread+c.ended)
+			v.Do = "Capture for longer: connections that open while it runs can be read. A restart of the clients or the proxy opens new ones."
+		}
 	case Clear:
 		v.What = fmt.Sprintf("no signature, %.1f %% of requests refused", 100*refused)
 	case Recovering:

@@ -9,7 +9,7 @@ import (
 // What HTTP/2 connections may cost, and what is told when that is not enough.
 const (
 	maxStreams = 1 << 10 // open on one connection; servers allow some hundreds
-	http2Cost  = 2 << 10 // bookkeeping of a connection, in bytes
+	http2Cost  = 1 << 10 // bookkeeping of a connection, in bytes
 	// maxCancelled is how many streams a client may cancel within a second: as
 	// many as the least that RFC 9113 section 6.5.2 recommends to let it open at
 	// once. More of them is the pattern of CVE-2023-44487.

@@ -41,13 +41,17 @@ func newPeers(t testing.TB, c *write.Conn) *peers {
 // talk dials, and exchanges prefaces.
 func (m *made) talk() *peers {
 	p := newPeers(m.t, m.dial())
+	p.begin(base)
+	return p
+}
+
+func (p *peers) begin(t int64) {
 	p.out[toServer].WriteString(h2.ClientPreface)
 	p.check(p.fr[toServer].WriteSettings())
 	p.check(p.fr[toClient].WriteSettings(h2.Setting{ID: h2.SettingMaxConcurrentStreams, Val: 100}))
 	p.check(p.fr[toClient].WriteSettingsAck())
-	p.send(base, toServer)
-	p.send(base, toClient)
-	return p
+	p.send(t, toServer)
+	p.send(t, toClient)
 }
 
 func (p *peers) check(err error) {
