@@ -1,6 +1,7 @@
 package packet
 
 import (
+	"bytes"
 	"errors"
 	"unsafe"
 
@@ -117,7 +118,7 @@ func (t *headerTable) insert(f *headerField, secrets capture.Secrets) {
 		case long: // none that is looked for
 		case secretField(name):
 			e.hidden = true
-			t.data = be.AppendUint64(t.data, secrets.Hash(f.value))
+			t.data = be.AppendUint64(t.data, secrets.Hash(bytes.TrimSpace(f.value)))
 		case string(name) == ":path":
 			t.data = capture.AppendMasked(t.data, f.value)
 		default:

@@ -97,7 +97,7 @@ func (h *http2conn) charge() {
 
 // release gives everything back.
 func (h *http2conn) release() {
-	const small = 8 << 10 // a larger table is not kept for the next connection
+	const small, few = 2 << 10, 64 // what is larger is not kept for the next connection
 	for d := range h.flow {
 		f := &h.flow[d]
 		h.let(&f.keep)
@@ -107,6 +107,9 @@ func (h *http2conn) release() {
 		}
 	}
 	h.s.t.buffered -= http2Cost + h.charged
+	if cap(h.streams) > few {
+		h.streams = nil
+	}
 	p := &h.s.t.http2
 	h.s.h2, h.s = nil, nil
 	if len(p.spare) < maxConns/16 {
@@ -197,6 +200,9 @@ func (h *http2conn) started(d int) {
 func (h *http2conn) take(d int, p []byte, at stamp) {
 	f := &h.flow[d]
 	server := d != h.s.client
+	if f.torn && server && (f.frame.kind == frameReset || f.frame.kind == frameGoAway) {
+		h.doubt(d)
+	}
 	switch id := f.frame.id; f.frame.kind {
 	case frameData:
 		if f.frame.flags&flagEndStream != 0 {
@@ -301,7 +307,7 @@ func (h *http2conn) salvage(d int, at stamp) {
 // headers takes a header block.
 func (h *http2conn) headers(d int, b []byte, at stamp) {
 	f := &h.flow[d]
-	whole := h.decode(d, b, at)
+	whole := h.decode(d, b)
 	f.holed = false
 	end := f.opener.flags&flagEndStream != 0
 	switch {

@@ -3,6 +3,7 @@ package packet
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +170,8 @@ func TestHTTP2Orphans(t *testing.T) {
 	}
 }
 
-// TestHTTP2Memory opens connections whose header tables are as large as they may be.
+// TestHTTP2Memory opens connections whose header tables are as large as they may be:
+// what they hold is counted, and with many of them the oldest give way.
 func TestHTTP2Memory(t *testing.T) {
 	var r result
 	out := newOutput(Options{Secrets: secrets}, collect(&r))
@@ -189,7 +191,10 @@ func TestHTTP2Memory(t *testing.T) {
 		}
 		return seq + uint32(len(b))
 	}
-	const n = 2300
+	n := 100
+	if os.Getenv("STORMWATCH_QUALITY") == "1" {
+		n = 2300
+	}
 	for i := range n {
 		at := base + int64(i)*1000
 		seq := send(i, 1, at, append([]byte(h2.ClientPreface), size...))
@@ -198,17 +203,14 @@ func TestHTTP2Memory(t *testing.T) {
 			seq = send(i, seq, at, raw(1, flagEndHeaders, uint32(2*k+3), block))
 		}
 	}
-	if len(tab.conns) == n {
-		t.Errorf("all %d connections are kept", n)
-	}
 	held := 0
 	for _, c := range tab.conns {
 		for d := range c.http.h2.flow {
 			held += c.http.h2.flow[d].table.kept()
 		}
 	}
-	if held > maxBuffered+1<<20 {
-		t.Errorf("%d bytes are held in %d connections", held, len(tab.conns))
+	if held > tab.buffered || held < len(tab.conns)*50_000 || (len(tab.conns) < n) != (n > 1000) {
+		t.Errorf("%d bytes are held in %d connections of %d, %d are counted", held, len(tab.conns), n, tab.buffered)
 	}
 	tab.finish(endInput)
 	if tab.buffered != 0 {

@@ -94,6 +94,54 @@ func TestHTTP2LostHeaders(t *testing.T) {
 	}
 }
 
+// TestHTTP2HoleInHeaders loses any run of bytes inside of a request's and of a
+// response's headers, with the frame's head and the bytes after it there. What is
+// behind the hole must not be taken for the beginning.
+func TestHTTP2HoleInHeaders(t *testing.T) {
+	p := newPeers(t, nil)
+	p.bare = true
+	p.ask(1, "/one", "x-a", "first", "x-b", "second")
+	ask := p.take(toServer)
+	p.headers(toClient, 1, true, ":status", "429", "retry-after", "30", "x-a", "first", "x-b", "second")
+	reply := p.take(toClient)
+	p.ask(3, "/two")
+	p.reply(3, "503", "retry-after", "40")
+	next := [2][]byte{p.take(toServer), p.take(toClient)}
+	for d, b := range [2][]byte{ask, reply} {
+		for from := frameHead; from < len(b); from++ {
+			for to := from + 1; to <= len(b); to++ {
+				f := newFeed(t)
+				send := func(k int, whole []byte) {
+					if k != d {
+						f.send(k, whole)
+						return
+					}
+					f.send(k, whole[:from])
+					f.c.http.gap(k, to-from, f.now)
+					f.send(k, whole[to:])
+				}
+				send(toServer, ask)
+				send(toClient, reply)
+				f.send(toServer, next[toServer])
+				f.send(toClient, next[toClient])
+				r := f.end()
+				if len(r.all) != 2 || r.counted(skipHPACK)+r.counted(skipFrames) != 0 {
+					t.Fatalf("hole from %d to %d of %d: %v %+v", from, to, d, r, r.health.Skipped)
+				}
+				x, y := r.all[0], r.all[1]
+				if y.String() != "GET /two 503 answered" || y.Hint.Wait != 40e9 || y.Flags != 0 {
+					t.Fatalf("hole from %d to %d of %d: then %v, flags %b", from, to, d, y, y.Flags)
+				}
+				named := x.method == "GET" && x.target == "/one"
+				if x.Flags&capture.Gap == 0 || !named && x.Flags&capture.Unnamed == 0 || x.Status != 429 && x.Status != 0 ||
+					x.Hint.State == capture.Absent || x.Hint.State == capture.Present && x.Hint.Wait != 30e9 || d == toClient && !named {
+					t.Fatalf("hole from %d to %d of %d: %v, hint %+v, flags %b", from, to, d, x, x.Hint, x.Flags)
+				}
+			}
+		}
+	}
+}
+
 // TestHTTP2Snapped cuts every packet after 128 bytes: what is in them counts, the
 // rest is unknown.
 func TestHTTP2Snapped(t *testing.T) {

@@ -191,7 +191,7 @@ func (h *http2conn) payload(d int, c *chunk) {
 		h.body(d, p, c.at)
 		p = nil
 	case frameHeaders, framePush, frameContinuation, frameReset, frameSettings, frameGoAway:
-		if f.remain > 0 || len(f.keep) > 0 {
+		if f.torn || f.remain > 0 || len(f.keep) > 0 {
 			h.hold(f, p, c.at)
 			p = f.keep
 		}

@@ -26,7 +26,7 @@ type headerList struct {
 
 // decode reads a header block of direction d. whole tells that nothing in it is
 // unknown.
-func (h *http2conn) decode(d int, b []byte, at stamp) (whole bool) {
+func (h *http2conn) decode(d int, b []byte) (whole bool) {
 	f := &h.flow[d]
 	pool := &h.s.t.http2
 	l, r := &pool.list, &pool.reader
@@ -45,7 +45,7 @@ func (h *http2conn) decode(d int, b []byte, at stamp) (whole bool) {
 		case len(l.text)+len(field.name)+len(field.value) > maxHeaderText:
 			if !l.cut {
 				l.cut = true
-				h.note(skipHeaderList, at)
+				h.note(skipHeaderList, f.begun)
 			}
 			whole = false
 		default:
@@ -53,7 +53,7 @@ func (h *http2conn) decode(d int, b []byte, at stamp) (whole bool) {
 		}
 	}
 	if r.err != nil && !(f.holed && r.err == errHPACKShort) {
-		h.note(skipHPACK, at)
+		h.note(skipHPACK, f.begun)
 	}
 	if r.err != nil || f.holed {
 		l.cut, whole = true, false

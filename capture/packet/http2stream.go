@@ -165,7 +165,9 @@ func (h *http2conn) responded(id uint32, end, whole bool, at stamp) {
 		h.add(m, at)
 	}
 	m.h2.doubt = false
-	m.h2.blank = m.h2.blank || !whole
+	if m.h2.blank = m.h2.blank || !whole; l.cut {
+		m.flagGap()
+	}
 	if trailers := m.h2.headed && (l.status == 0 && (end || !l.blankFirst)); !trailers {
 		h.head(m, l, whole, at)
 	}
@@ -195,9 +197,6 @@ func (h *http2conn) head(m *message, l *headerList, whole bool, at stamp) {
 	x.Status, x.End, x.Outcome = l.status, at.t, capture.Answered
 	if !m.orphan {
 		x.At.B = h.flow[1-h.s.client].begun.frame
-	}
-	if l.cut {
-		m.flagGap()
 	}
 	h.s.responseFields(x, l.text, whole)
 }
