@@ -111,6 +111,7 @@ const (
 	Midstream                   // its connection was joined after it began
 	Orphan                      // a response whose request was not seen
 	Late                        // it arrived after the watermark had passed its start
+	Unnamed                     // what it asked for could not be read: nothing may be matched with it
 )
 
 // Provenance says where in its source an exchange was read: frames A and B of a
@@ -149,20 +150,37 @@ type Exchange struct {
 	Outcome Outcome
 	Reason  Reason
 	Flags   Flags
+	RPC     RPCStatus
 	Hint    Hint
 	Attempt Attempt
 	Date    int64 // server Date header, Unix seconds; 0 unknown
 	At      Provenance
 }
 
-// Failed tells whether a client may want to send the request again.
+// Failed tells whether a client may want to send the request again. An answer
+// whose status could not be read is no failure.
 func (x *Exchange) Failed() bool {
-	return x.Outcome != Answered || x.Status == 0 || x.Status >= 400 || x.Reason == BodyRefusal
+	return x.Outcome != Answered || x.Status >= 400 || x.Reason >= Throttle && x.Reason <= ServerError
 }
 
-// Refused tells whether the server refused the request for load or quota.
+// Refused tells whether the server refused the request for load or quota, in an
+// answer or by resetting an HTTP/2 stream.
 func (x *Exchange) Refused() bool {
-	return x.Outcome == Answered && (x.Reason == Throttle || x.Reason == Overload || x.Reason == Quota)
+	return x.Reason == Throttle || x.Reason == Overload || x.Reason == Quota
+}
+
+// Judged tells whether the capture could see how the exchange came out.
+func (x *Exchange) Judged() bool {
+	return x.Outcome != Answered || x.Reason != Unjudged || x.Status != 0 && x.RPC == NoRPC
+}
+
+// Effective is the status that clients act on: HTTP's, or the one that says the
+// same as a gRPC status, which comes with an HTTP status of 200.
+func (x *Exchange) Effective() uint16 {
+	if _, ok := x.RPC.Code(); ok {
+		return x.RPC.HTTP()
+	}
+	return x.Status
 }
 
 // Count is a number that a source may not know.

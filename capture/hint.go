@@ -23,14 +23,17 @@ const (
 	RetryAfterDate
 	RetryAfterMillis // retry-after-ms, x-ms-retry-after-ms
 	Malformed        // a wait was named, in no form this project knows
+	RPCPushback      // grpc-retry-pushback-ms
+	DoNotRetry       // a negative or unreadable pushback: the client must not retry (gRPC A6)
 )
 
 func (k HintKind) String() string {
-	return [...]string{"", "retry-after-seconds", "retry-after-date", "retry-after-ms", "malformed"}[k]
+	return [...]string{"", "retry-after-seconds", "retry-after-date", "retry-after-ms", "malformed", "grpc-retry-pushback-ms", "do-not-retry"}[k]
 }
 
 // Hint is the wait a server named. Wait is in nanoseconds and holds only when
-// State is Present and Kind is not Malformed. A parse failure is never a wait of zero.
+// State is Present and Kind is neither Malformed nor DoNotRetry. A parse failure
+// is never a wait of zero.
 type Hint struct {
 	Wait  int64
 	Raw   Symbol
@@ -38,8 +41,10 @@ type Hint struct {
 	Kind  HintKind
 }
 
-// Usable tells whether a client could have obeyed the hint.
-func (h Hint) Usable() bool { return h.State == Present && h.Kind != Malformed }
+// Usable tells whether the hint names a wait that a client could have kept to.
+func (h Hint) Usable() bool {
+	return h.State == Present && h.Kind != Malformed && h.Kind != DoNotRetry
+}
 
 // Counter names a header that carries an attempt number.
 type Counter uint8
@@ -50,6 +55,7 @@ const (
 	EnvoyAttempts            // x-envoy-attempt-count, first 1
 	StainlessRetries         // x-stainless-retry-count, first 0
 	AmzAttempt               // amz-sdk-request: attempt=N, first 1
+	RPCAttempts              // grpc-previous-rpc-attempts, first 0 by being absent
 )
 
 // Attempt is an attempt number that the request itself declares, normalised so

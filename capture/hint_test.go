@@ -90,6 +90,8 @@ func TestAttemptHeaders(t *testing.T) {
 		{"amz-sdk-request", "attempt=", Attempt{}, false},
 		{"x-envoy-attempt-count", "99999999999", Attempt{}, false},
 		{"x-envoy-attempt-count", "-1", Attempt{}, false},
+		{"grpc-previous-rpc-attempts", "1", Attempt{2, RPCAttempts}, true},
+		{"grpc-previous-rpc-attempts", "0", Attempt{1, RPCAttempts}, true},
 		{"retry-count", "1", Attempt{}, false},
 	} {
 		if got, ok := ParseAttempt(c.name, []byte(c.value)); got != c.want || ok != c.ok {

@@ -77,6 +77,8 @@ func ParseAttempt(name string, value []byte) (a Attempt, ok bool) {
 			value = value[:end]
 		}
 		return attempt(AmzAttempt, value, 0)
+	case "grpc-previous-rpc-attempts":
+		return attempt(RPCAttempts, value, 1)
 	}
 	return a, false
 }

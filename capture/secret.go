@@ -37,7 +37,7 @@ func AppendMasked(dst, target []byte) []byte {
 		if end >= 0 {
 			param = rest[:end]
 		}
-		if eq := bytes.IndexByte(param, '='); eq >= 0 && secretName(param[:eq]) {
+		if eq := bytes.IndexByte(param, '='); eq >= 0 && SecretName(param[:eq]) {
 			dst = append(append(dst, param[:eq+1]...), "***"...)
 		} else {
 			dst = append(dst, param...)
@@ -50,10 +50,10 @@ func AppendMasked(dst, target []byte) []byte {
 	}
 }
 
-// secretName tells whether a parameter's name looks like one that carries a
-// credential: names used by OAuth 2 (RFC 6749, RFC 6750), signed URLs of the
+// SecretName tells whether the name of a parameter or a header field looks like
+// one that carries a credential: names used by OAuth 2 (RFC 6749, RFC 6750), signed URLs of the
 // large object stores, and what gateways call their keys.
-func secretName(name []byte) bool {
+func SecretName(name []byte) bool {
 	const longest = 40
 	if len(name) == 0 || len(name) > longest {
 		return false

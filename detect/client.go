@@ -78,6 +78,7 @@ type secondCounts struct {
 	attempts, first, retries                int64
 	firstEnded, firstFailed, firstRefused   int64
 	refused, failed, good, ended, impatient int64
+	unread                                  int64 // ended in a way that could not be seen; in none of the others
 }
 
 // windowDelta moves clients within a ring that counts distinct clients by the
@@ -206,8 +207,12 @@ func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
 
 func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	r := &f.rec
-	refused, broken := r.Refused(), faulty(r)
 	c.lastSeen = max(c.lastSeen, r.End)
+	if !r.Judged() {
+		d.sum.unread++
+		return
+	}
+	refused, broken := r.Refused(), faulty(r)
 	d.sum.ended++
 	if f.link.Attempt <= 1 && !f.noChain {
 		d.sum.firstEnded++
@@ -253,8 +258,9 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 // load, and a service with many of them is not in an incident.
 func faulty(r *record) bool {
 	const requestTimeout, tooEarly = 408, 425 // RFC 9110 15.5.9, RFC 8470
+	status := r.Effective()
 	return r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
-		r.Status >= 500 || r.Status == requestTimeout || r.Status == tooEarly
+		status >= 500 || status == requestTimeout || status == tooEarly
 }
 
 // roundShard marks the clients whose retries fell into a round of the herd.

@@ -3,6 +3,7 @@ package detect
 import (
 	"slices"
 
+	"stormwatch/capture"
 	"stormwatch/detect/chain"
 	"stormwatch/detect/herd"
 	"stormwatch/detect/sustain"
@@ -66,7 +67,7 @@ type flight struct {
 	op, tmpl uint64
 	addr     uint64
 	path     uint32 // symbol in names.paths
-	noChain  bool   // late or without a request: counted, never matched
+	noChain  bool   // late, or of an unknown request: counted, never matched
 	link     chain.Link
 	ordinal  uint32 // of its chain, on the root's client
 }
@@ -97,7 +98,7 @@ func (e *engine) take(r *record, target []byte) int32 {
 	e.advance(floor(r.Start))
 	i := e.board(r, target)
 	f := &e.flights[i]
-	if f.rec.Start < e.now {
+	if f.rec.Start < e.now || f.rec.Flags&capture.Unnamed != 0 {
 		f.noChain = true
 	}
 	e.starts = append(e.starts, i)
@@ -317,7 +318,7 @@ func (f *flight) request() chain.Request {
 func (f *flight) result() chain.Result {
 	r := &f.rec
 	return chain.Result{
-		Seq: f.seq, Op: f.op, Addr: f.addr, Cred: r.Credential, Start: r.Start, End: r.End, Status: r.Status, Reason: r.Reason,
+		Seq: f.seq, Op: f.op, Addr: f.addr, Cred: r.Credential, Start: r.Start, End: r.End, Status: r.Effective(), Reason: r.Reason,
 		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey,
 		Counter: r.Attempt.Counter, N: r.Attempt.N, Template: f.tmpl, IP: hash(1, r.Src.IP[:]),
 	}

@@ -99,6 +99,7 @@ func (s *secondCounts) add(o *secondCounts) {
 	s.good += o.good
 	s.ended += o.ended
 	s.impatient += o.impatient
+	s.unread += o.unread
 }
 
 // last sums the n seconds before now, or as many as have been judged.

@@ -31,6 +31,7 @@ type kept struct {
 	status           uint16
 	outcome          capture.Outcome
 	reason           capture.Reason
+	rpc              capture.RPCStatus
 	level            uint8
 	failed, answered bool
 }
@@ -45,7 +46,7 @@ func (r *ring) put(f *flight) {
 		seq: f.seq, root: f.link.Root, client: x.client, rootCli: f.link.RootClient, ordinal: f.ordinal,
 		start: x.Start, end: x.End, gap: f.link.Gap, parentHint: f.link.ParentHint, hint: x.Hint, where: x.At,
 		method: x.Method, host: x.Host, agent: x.Agent, path: f.path, attempt: f.link.Attempt, confidence: f.link.Confidence,
-		status: x.Status, outcome: x.Outcome, reason: x.Reason, level: f.link.Level, failed: x.Failed(), answered: true,
+		status: x.Status, outcome: x.Outcome, reason: x.Reason, rpc: x.RPC, level: f.link.Level, failed: x.Failed(), answered: true,
 	}
 	if len(r.at) < ringSize {
 		r.at = append(r.at, k)
@@ -124,7 +125,7 @@ func chainID(client string, ordinal uint32) string {
 
 func (e *engine) attempt(k *kept) Attempt {
 	a := Attempt{
-		N: int(max(k.attempt, 1)), Start: k.start, End: k.end, Status: int(k.status), Outcome: k.outcome, Reason: k.reason,
+		N: int(max(k.attempt, 1)), Start: k.start, End: k.end, Status: int(k.status), Outcome: k.outcome, Reason: k.reason, RPC: k.rpc,
 		Hint: k.hint, HintRaw: e.names.texts.Text(k.hint.Raw), Evidence: Level(k.level), Confidence: float64(k.confidence), At: k.where.String(),
 	}
 	if k.attempt > 1 {

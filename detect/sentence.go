@@ -14,6 +14,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	case Unknown:
 		v.What = fmt.Sprintf("%d requests so far, %d needed to judge", e.pop.total.attempts, fewest)
 		v.Do = "Point stormwatch at more traffic, or wait."
+		if c := e.readable(w); e.pop.total.attempts >= fewest {
+			v.What = fmt.Sprintf("how %d of %d requests ended cannot be read: their headers refer to some that were lost, or sent before the capture began", c.unread, c.unread+c.ended)
+			v.Do = "Capture for longer: connections that open while it runs can be read. A restart of the clients or the proxy opens new ones."
+		}
 	case Clear:
 		v.What = clearText(&w.secondCounts)
 	case Recovering:

@@ -264,6 +264,7 @@ type Attempt struct {
 	Status     int    // 0 without an answer
 	Outcome    capture.Outcome
 	Reason     capture.Reason
+	RPC        capture.RPCStatus
 	Hint       capture.Hint
 	HintRaw    string
 	Early      Number // seconds before the hinted moment at which it was sent

@@ -109,7 +109,19 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
+	if c := e.readable(w); c.unread > c.ended {
+		return Unknown, CauseNone
+	}
 	return Clear, CauseNone
+}
+
+// readable gives the counts by which it is known how much of the outcomes could be
+// read: those of late, or where nothing ended of late, all.
+func (e *engine) readable(w *windowSecond) *secondCounts {
+	if w.ended+w.unread > 0 {
+		return &w.secondCounts
+	}
+	return &e.pop.total
 }
 
 func share(part, whole int64) float64 {

@@ -194,6 +194,22 @@ func TestExchangeFromLog(t *testing.T) {
 	}
 }
 
+// A gRPC status stands beside the HTTP status, which is 200 whatever it says.
+func TestExchangeRPC(t *testing.T) {
+	r := row()
+	r.X.Status, r.X.RPC = 200, capture.ParseRPCStatus([]byte("8"))
+	r.X.Hint, r.HintRaw = capture.ParsePushback([]byte("-1")), "-1"
+	text := exchange(t, r)
+	for _, want := range []string{
+		`"status":200,"grpc_status":8,"outcome":"answered","reason":"throttle"`,
+		`"hint":{"state":"present","kind":"do-not-retry","wait_s":null,"raw":"-1"}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not in %s", want, text)
+		}
+	}
+}
+
 // A wait that nobody can read is not a wait of 0.
 func TestExchangeMalformedHint(t *testing.T) {
 	r := row()

@@ -20,7 +20,8 @@ func Exchanges(w io.Writer) func(*detect.Row) error {
 }
 
 // appendRow writes the keys in the order in which they are documented. conn_seq
-// is left out where connections cannot be told apart.
+// is left out where connections cannot be told apart, grpc_status where the
+// exchange is no gRPC call or its status was not seen.
 func appendRow(b []byte, r *detect.Row) []byte {
 	x := r.X
 	b = appendMoment(append(b, `{"time":`...), x.Start)
@@ -34,6 +35,9 @@ func appendRow(b []byte, r *detect.Row) []byte {
 	b = appendText(append(b, `,"host":`...), r.Host)
 	b = appendText(append(b, `,"path":`...), r.Path)
 	b = strconv.AppendUint(append(b, `,"status":`...), uint64(x.Status), 10)
+	if code, ok := x.RPC.Code(); ok {
+		b = strconv.AppendInt(append(b, `,"grpc_status":`...), int64(code), 10)
+	}
 	b = appendText(append(b, `,"outcome":`...), x.Outcome.String())
 	b = appendText(append(b, `,"reason":`...), x.Reason.String())
 	b = appendHint(append(b, `,"hint":`...), &x.Hint, r.HintRaw)

@@ -222,6 +222,9 @@ func drawFloor(c *canvas, y int, a *detect.Attempt, z scale) {
 
 // code tells how an attempt was answered.
 func code(a *detect.Attempt) string {
+	if code, ok := a.RPC.Code(); ok {
+		return "rpc " + strconv.Itoa(code)
+	}
 	if a.Status != 0 {
 		return strconv.Itoa(a.Status)
 	}
@@ -246,6 +249,8 @@ func floor(a *detect.Attempt) string {
 		return "none"
 	case a.Hint.Kind == capture.Malformed:
 		return "?"
+	case a.Hint.Kind == capture.DoNotRetry:
+		return "never"
 	case a.Hint.Wait%second == 0 || a.Hint.Wait >= 60*second:
 		return span(a.Hint.Wait)
 	}
@@ -337,5 +342,6 @@ func seesNoHint(k *detect.Chain) bool {
 
 // failed tells whether a client may have wanted to send the attempt again.
 func failed(a *detect.Attempt) bool {
-	return a.Outcome != capture.Answered || a.Status == 0 || a.Status >= 400 || a.Reason == capture.BodyRefusal
+	x := capture.Exchange{Outcome: a.Outcome, Status: uint16(a.Status), Reason: a.Reason}
+	return x.Failed()
 }

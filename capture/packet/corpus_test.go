@@ -127,7 +127,7 @@ func (r result) messages() (n [2]int) {
 	return n
 }
 
-// corpusTruth counts HTTP/1 requests and responses by file: the larger count of
+// corpusTruth counts requests and responses by file: the larger count of
 // tshark's two ways to reassemble.
 func corpusTruth(t *testing.T, dir, origin string) map[string][2]int {
 	var truth map[string][2]int
@@ -139,7 +139,7 @@ func corpusTruth(t *testing.T, dir, origin string) map[string][2]int {
 		one := map[string][2]int{}
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			c := strings.Split(lines.Text(), "\t")
-			if len(c) < 3 || c[2] != "http1" {
+			if len(c) < 3 || c[2] != "http1" && c[2] != "http2" {
 				continue
 			}
 			n := one[c[0]]

@@ -117,7 +117,7 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			}
 		case 9:
 			if x.Credential == 0 && is(name, "x-api-key") {
-				x.Credential = s.t.out.secrets.Hash(value)
+				x.Credential = s.secret(value)
 			}
 		case 10:
 			if x.Agent == 0 && is(name, "user-agent") {
@@ -125,7 +125,7 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			}
 		case 13:
 			if is(name, "authorization") { // it wins over a key
-				x.Credential = s.t.out.secrets.Hash(value)
+				x.Credential = s.secret(value)
 			}
 		case 14:
 			f.read(name, value)
@@ -172,6 +172,10 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 	status := uint16(line[9]-'0')*100 + uint16(line[10]-'0')*10 + uint16(line[11]-'0')
 	if status < 200 && status != 101 { // the answer is still to come
 		p.state = atStart
+		return true
+	}
+	if status == 101 && upgradesHTTP2(rest) {
+		s.upgrade(p.seq)
 		return true
 	}
 	m := s.match(p.seq)

@@ -49,6 +49,9 @@ func (s *stream) parse(d int, c chunk) {
 	for len(c.b) > 0 {
 		switch p.state {
 		case shut, untilClose:
+			if s.kind == http2 { // the response that switched to it
+				s.h2.data(d, c)
+			}
 			return
 		case atStart:
 			if !s.start(d, &c) {

@@ -14,6 +14,7 @@ type message struct {
 	named    bool   // the request's headers have been read
 	done     bool   // the response has been read to its end
 	queued   bool   // holds the watermark back
+	h2       streamState
 
 	prev, next *message // in order of start
 }
@@ -21,7 +22,7 @@ type message struct {
 // answer takes over the response that r holds.
 func (m *message) answer(r *message) {
 	x, y := &m.x, &r.x
-	x.End, x.Status, x.Outcome, x.Hint, x.Date = y.End, y.Status, y.Outcome, y.Hint, y.Date
+	x.End, x.Status, x.Outcome, x.Hint, x.Date = max(y.End, x.Start), y.Status, y.Outcome, y.Hint, y.Date
 	x.At.B = y.At.B
 	x.Flags |= y.Flags & capture.Gap
 	m.done = r.done

@@ -114,7 +114,7 @@ func (o *output) emit(m *message) {
 		m.x.Flags |= capture.Late
 		o.health.Late++
 	}
-	m.x.Reason = capture.ReasonOf(m.x.Status)
+	m.x.Reason = m.reason()
 	o.unqueue(m)
 	o.add(m)
 	o.free(m)

@@ -6,8 +6,7 @@ import "bytes"
 const (
 	skipUnknown  = "TCP control packet of a connection not seen"
 	skipTLS      = "TLS: encrypted"
-	skipHTTP2    = "HTTP/2 is not read yet"
-	skipOther    = "TCP that is not HTTP/1"
+	skipOther    = "TCP that is not HTTP"
 	skipMidway   = "joined midway, before its first HTTP message"
 	skipEvicted  = "connection given up for want of memory"
 	skipUpgraded = "tunnel after CONNECT or upgrade"
@@ -55,6 +54,7 @@ type stream struct {
 	parser [2]parser
 	open   []*message // requests without a response, in order
 	held   []*message // responses without a request, in order
+	h2     *http2conn
 }
 
 // chunk is a run of consecutive bytes out of one packet.
@@ -82,8 +82,6 @@ func (s *stream) skip() string {
 	switch s.kind {
 	case tls:
 		return skipTLS
-	case http2:
-		return skipHTTP2
 	case other:
 		return skipOther
 	case tunnel:
@@ -104,11 +102,14 @@ func (s *stream) data(d int, c chunk) {
 	case other:
 		s.reconsider(d, c.b)
 	}
-	if s.kind == http1 {
+	switch s.kind {
+	case http1:
 		if len(s.held) > 0 {
 			s.expireHeld()
 		}
 		s.parse(d, c)
+	case http2:
+		s.h2.data(d, c)
 	}
 }
 
@@ -118,8 +119,8 @@ func (s *stream) decide(d int, b []byte) {
 	search := s.c.mid || s.lost
 	request, response := parser{request: true, searching: search}, parser{searching: search}
 	switch {
-	case bytes.HasPrefix(b, []byte("PRI * HTTP/2.0")):
-		s.kind = http2
+	case isPreface(b):
+		s.speak(d, true)
 	case len(b) >= 3 && b[0] >= 0x14 && b[0] <= 0x17 && b[1] == 3 && b[2] <= 4: // a TLS record (RFC 8446 section 5.1)
 		s.kind = tls
 		s.t.out.health.Encrypted++
@@ -127,8 +128,11 @@ func (s *stream) decide(d int, b []byte) {
 		s.roles(1 - d)
 	case request.starts(b):
 		s.roles(d)
+	case !search && beginsHTTP2(b):
+		s.speak(1-d, true)
 	case !search:
 		s.kind = other
+	case s.joins(d, b):
 	case response.find(b) >= 0:
 		s.roles(1 - d)
 	case request.find(b) >= 0:
@@ -142,6 +146,8 @@ func (s *stream) decide(d int, b []byte) {
 func (s *stream) reconsider(d int, b []byte) {
 	p := parser{}
 	switch {
+	case isPreface(b):
+		s.speak(d, true)
 	case p.strictStatus(b):
 		s.roles(1 - d)
 	case bytes.IndexByte(b, '\n') > 0 && startsRequest(b, true):
@@ -159,6 +165,10 @@ func (s *stream) roles(client int) {
 
 // gap tells that n bytes of direction d are missing.
 func (s *stream) gap(d, n int, t int64) {
+	if s.kind == http2 {
+		s.h2.gap(d, n, t)
+		return
+	}
 	if s.kind == undecided {
 		s.lost = true
 	}
@@ -270,6 +280,9 @@ func (s *stream) expireHeld() {
 // closed takes the orderly end of a direction. A server that has closed will
 // not answer any more.
 func (s *stream) closed(d int) {
+	if s.kind == http2 {
+		s.h2.closed(d)
+	}
 	if s.kind != http1 {
 		return
 	}
@@ -291,6 +304,9 @@ func (s *stream) end(why ending) {
 			s.emit(m)
 		}
 		s.held = s.held[:0]
+	}
+	if s.kind == http2 {
+		s.h2.end(why)
 	}
 	for d := range s.parser {
 		s.clear(&s.parser[d])

@@ -37,6 +37,7 @@ type table struct {
 	spare    []*conn
 	buffers  [][]byte
 	out      *output
+	http2    http2pool
 }
 
 func newTable(out *output) *table {

@@ -220,7 +220,7 @@ func TestOtherTraffic(t *testing.T) {
 	if r.health.Encrypted != 1 || r.health.Read != r.health.Used+r.health.SkippedTotal() {
 		t.Errorf("health %+v", r.health)
 	}
-	for _, reason := range []string{skipTLS, skipHTTP2, skipOther, skipUpgraded} {
+	for _, reason := range []string{skipTLS, skipOther, skipUpgraded} {
 		found := false
 		for _, k := range r.health.Skipped {
 			found = found || k.Reason == reason && k.Count > 0 && len(k.Examples) > 0
