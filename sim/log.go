@@ -53,7 +53,7 @@ func (r *Result) appendLine(b []byte, row *Row) []byte {
 	if row.Outcome != capture.Answered {
 		size = 0
 	}
-	b = r.Clients[row.Client].Addr.AppendTo(b)
+	b = r.Conns[row.Conn].Src.Addr().AppendTo(b)
 	b = end.AppendFormat(append(b, " - - ["...), "02/Jan/2006:15:04:05 -0700")
 	b = append(b, `] "`+g.Method+" "+row.Path+` HTTP/1.1" `...)
 	b = strconv.AppendInt(b, int64(row.code()), 10)

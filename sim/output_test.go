@@ -18,10 +18,10 @@ import (
 func tiny(t testing.TB) *Result {
 	sc := &Scenario{
 		Name: "tiny", Seed: 1, Start: time.Date(2026, 3, 2, 3, 10, 0, 0, time.UTC), Duration: 10 * time.Second,
-		Server: Server{Limiter: &Limiter{Limit: 1}, Hint: Hint{Slot: true}},
+		Server: Server{Limiter: &Limiter{Limit: 1}, Hint: slot()},
 		Groups: []Group{{
 			Name: "g", Count: 2, Agent: "agent/1", Paths: []string{"/v1/{client}?token=abc&n={id}"},
-			Policy: mustPolicy(t, "hint-exact base=1s"), Demand: []Demand{{To: time.Millisecond, Units: 1}},
+			Sender: Sender{Policy: mustPolicy(t, "hint-exact base=1s")}, Demand: []Demand{{To: time.Millisecond, Units: 1}},
 		}},
 	}
 	return mustRun(t, sc)
@@ -141,8 +141,8 @@ func TestSourceGivesTheRows(t *testing.T) {
 				}
 				if x.Refused() {
 					refused++
-					if !x.Hint.Usable() || x.Hint.Wait != row.RetryAfter*1e9 || x.Hint.Wait < 2e9 || x.Hint.Wait > 5e9 {
-						t.Fatalf("exchange %d: hint %+v, want %d s", n, x.Hint, row.RetryAfter)
+					if !x.Hint.Usable() || x.Hint.Wait != int64(row.Wait) || x.Hint.Wait < 2e9 || x.Hint.Wait > 5e9 {
+						t.Fatalf("exchange %d: hint %+v, want %s", n, x.Hint, row.Wait)
 					}
 				} else if x.Hint.State != capture.Absent {
 					t.Fatalf("exchange %d: hint %+v on a success", n, x.Hint)

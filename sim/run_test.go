@@ -35,6 +35,9 @@ func mustRun(t testing.TB, sc *Scenario) *Result {
 	return r
 }
 
+// slot is the hint of a limiter that tells when a slot comes free.
+func slot() Hints { return Hints{{Wait: Wait{Slot: true}}} }
+
 // one returns a scenario of one group.
 func one(seed uint64, duration time.Duration, server Server, g Group) *Scenario {
 	g.Name, g.Paths = "all", []string{"/u/{id}"}
@@ -57,8 +60,8 @@ func TestLimiterNeverGrantsMoreThanItsLimit(t *testing.T) {
 		for seed := range uint64(20) {
 			limit := 1 + int(seed)*3
 			window := time.Duration(1+seed%4) * 500 * time.Millisecond
-			server := Server{Limiter: &Limiter{Limit: limit, Window: window, CountRefused: seed%5 == 4}, Hint: Hint{Slot: true}}
-			g := Group{Count: 30, Policy: mustPolicy(t, p), Noise: time.Millisecond, Demand: []Demand{{Rate: .5}, {From: 2 * time.Second, To: 2020 * time.Millisecond, Units: 2}}}
+			server := Server{Limiter: &Limiter{Limit: limit, Window: window, CountRefused: seed%5 == 4}, Hint: slot()}
+			g := Group{Count: 30, Sender: Sender{Policy: mustPolicy(t, p), Noise: time.Millisecond}, Demand: []Demand{{Rate: .5}, {From: 2 * time.Second, To: 2020 * time.Millisecond, Units: 2}}}
 			at := granted(mustRun(t, one(seed, 8*time.Second, server, g)))
 			for i := limit; i < len(at); i++ {
 				if at[i]-at[i-limit] < int64(window) {
@@ -74,14 +77,14 @@ func TestLimiterNeverGrantsMoreThanItsLimit(t *testing.T) {
 
 // A client alone that obeys the hint of a slot to the second is never refused twice.
 func TestSlotHintIsEnoughForOneClient(t *testing.T) {
-	server := Server{Limiter: &Limiter{Limit: 2, Window: 3 * time.Second}, Hint: Hint{Slot: true}}
-	g := Group{Count: 1, Policy: mustPolicy(t, "hint-exact base=1s"), Demand: []Demand{{To: time.Millisecond, Units: 3}}}
+	server := Server{Limiter: &Limiter{Limit: 2, Window: 3 * time.Second}, Hint: slot()}
+	g := Group{Count: 1, Sender: Sender{Policy: mustPolicy(t, "hint-exact base=1s")}, Demand: []Demand{{To: time.Millisecond, Units: 3}}}
 	r := mustRun(t, one(1, 10*time.Second, server, g))
 	if len(r.Rows) != 4 {
 		t.Fatalf("%d requests, want 3 and one retry", len(r.Rows))
 	}
 	refused, retry := r.Rows[2], r.Rows[3]
-	if refused.Status != 429 || refused.RetryAfter != 3 || !refused.Hinted {
+	if refused.Status != 429 || refused.Wait != 3*time.Second || !refused.Hinted {
 		t.Errorf("third request: %+v, want 429 with Retry-After 3", refused)
 	}
 	if retry.Status != 200 || retry.Chain != refused.Chain || retry.Attempt != 2 {
@@ -100,7 +103,7 @@ func TestGoodputNeverExceedsCapacity(t *testing.T) {
 	last := 0.0
 	for _, p := range []string{"none", "full-jitter base=100ms cap=2s attempts=3", "full-jitter base=100ms cap=2s"} {
 		server := Server{Capacity: &Capacity{Rate: rate, Workers: 1, Queue: 10}}
-		g := Group{Count: 120, Policy: mustPolicy(t, p), Demand: []Demand{{Every: 1200 * time.Millisecond}}}
+		g := Group{Count: 120, Sender: Sender{Policy: mustPolicy(t, p)}, Demand: []Demand{{Every: 1200 * time.Millisecond}}}
 		r := mustRun(t, one(5, seconds*time.Second, server, g))
 		done, units := 0, 0
 		for i := range r.Rows {
@@ -131,8 +134,8 @@ func TestHintPoliciesCompared(t *testing.T) {
 	order := []string{"hint-exact base=200ms", "hint-floor base=500ms", "full-jitter base=200ms cap=5s"}
 	for _, p := range order {
 		for seed := range uint64(10) {
-			server := Server{Limiter: &Limiter{Limit: 20}, Hint: Hint{Slot: true}}
-			g := Group{Count: 150, Policy: mustPolicy(t, p), Noise: 2 * time.Millisecond, Demand: []Demand{{To: 50 * time.Millisecond, Units: 2, Sequential: true}}}
+			server := Server{Limiter: &Limiter{Limit: 20}, Hint: slot()}
+			g := Group{Count: 150, Sender: Sender{Policy: mustPolicy(t, p), Noise: 2 * time.Millisecond}, Demand: []Demand{{To: 50 * time.Millisecond, Units: 2, Sequential: true}}}
 			r := mustRun(t, one(seed, 2*time.Minute, server, g))
 			if n := len(granted(r)); n != 300 {
 				t.Fatalf("%s: %d successes, want 300", p, n)
@@ -165,7 +168,7 @@ func peakAfter(r *Result, cold time.Duration) (most int) {
 func TestLimiterThatCountsRefusalsSustainsAStorm(t *testing.T) {
 	for _, counts := range []bool{true, false} {
 		server := Server{Limiter: &Limiter{Limit: 30, CountRefused: counts}}
-		g := Group{Count: 40, Policy: mustPolicy(t, "fixed base=1s attempts=4"), Demand: []Demand{{Rate: .4}, {From: 20 * time.Second, To: 22 * time.Second, Units: 5}}}
+		g := Group{Count: 40, Sender: Sender{Policy: mustPolicy(t, "fixed base=1s attempts=4")}, Demand: []Demand{{Rate: .4}, {From: 20 * time.Second, To: 22 * time.Second, Units: 5}}}
 		r := mustRun(t, one(3, 90*time.Second, server, g))
 		refused, all := 0, 0
 		for i := range r.Rows {
@@ -187,8 +190,8 @@ func TestLimiterThatCountsRefusalsSustainsAStorm(t *testing.T) {
 // answer to the one before and after its delay.
 func TestRowsAreConsistent(t *testing.T) {
 	for _, text := range []string{"fixed base=1s attempts=6", "hint-floor base=200ms", "immediate attempts=3"} {
-		server := Server{Capacity: &Capacity{Rate: 30, Workers: 3, Queue: 60}, Hint: Hint{Min: time.Second, Max: 3 * time.Second}}
-		g := Group{Count: 25, Policy: mustPolicy(t, text), Noise: time.Millisecond, Timeout: 1500 * time.Millisecond, Idle: 2 * time.Second, Demand: []Demand{{Rate: .5, GrowTo: 4}}}
+		server := Server{Capacity: &Capacity{Rate: 30, Workers: 3, Queue: 60}, Hint: Hints{{Wait: Wait{Min: time.Second, Max: 3 * time.Second}}}}
+		g := Group{Count: 25, Sender: Sender{Policy: mustPolicy(t, text), Noise: time.Millisecond, Timeout: 1500 * time.Millisecond, Idle: 2 * time.Second}, Demand: []Demand{{Rate: .5, GrowTo: 4}}}
 		r := mustRun(t, one(9, 20*time.Second, server, g))
 		chains, conns := map[uint64]Row{}, map[int]Row{}
 		lost := 0

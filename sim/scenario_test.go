@@ -46,22 +46,25 @@ func TestParse(t *testing.T) {
 	want := &Scenario{
 		Name: "small", Seed: 7, Start: time.Date(2026, 3, 2, 3, 10, 0, 0, time.UTC), Duration: 30 * time.Second,
 		Server: Server{
-			Address: netip.MustParseAddrPort("10.0.0.1:80"), Host: "api.example.com",
-			Limiter: &Limiter{Limit: 20, Window: time.Second, Service: 8 * time.Millisecond},
-			Hint:    Hint{Min: 2 * time.Second, Max: 5 * time.Second}, Refusal: 500 * time.Microsecond,
+			Address: netip.MustParseAddrPort("10.0.0.1:80"), Address6: netip.MustParseAddrPort("[2001:db8::1]:80"), Host: "api.example.com",
+			Limiter: &Limiter{Kind: "sliding-log", Scope: "all", Refuse: 429, Limit: 20, Window: time.Second, Service: 8 * time.Millisecond},
+			Hint:    Hints{{Wait: Wait{Min: 2 * time.Second, Max: 5 * time.Second}, Header: "Retry-After", Form: "seconds"}}, Refusal: 500 * time.Microsecond,
 		},
 		Groups: []Group{{
 			Name: "batch", Count: 3, Method: "GET", Paths: []string{"/a"},
-			Policy: policy.Policy{Name: "full-jitter", Family: policy.FullJitter, Base: 200 * time.Millisecond, Attempts: 4},
-			Demand: []Demand{
-				{To: 30 * time.Second, Rate: .2},
-				{From: 10 * time.Second, To: 10020 * time.Millisecond, Units: 2},
+			Sender: Sender{
+				Policy:  policy.Policy{Name: "full-jitter", Family: policy.FullJitter, Base: 200 * time.Millisecond, Attempts: 4},
+				RetryOn: []string{"429", "500", "502", "503", "504", "lost"}, Latency: 2 * time.Millisecond, Idle: 5 * time.Second,
 			},
-			Latency: 2 * time.Millisecond, Idle: 5 * time.Second,
+			Demand: []Demand{
+				{To: 30 * time.Second, Rate: .2, Copies: 1},
+				{From: 10 * time.Second, To: 10020 * time.Millisecond, Units: 2, Copies: 1},
+			},
+			Identity: Identity{Header: "Authorization", Keys: 1},
 		}},
 		Expect: Expect{State: "storm", Cause: "client-behaviour", Exit: 3, Findings: []Finding{{Signature: "hint-ignored", Clients: "batch"}}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{}, netip.Addr{})); diff != "" {
 		t.Error(diff)
 	}
 }
