@@ -75,11 +75,11 @@ func (c *call) next() *hops {
 // sent, and its chain stays open.
 func (w *world) send(at int64, c *call) {
 	h := c.hop
-	switch {
-	case at >= w.end || c.over:
+	if at >= w.end || c.over {
 		return
-	case h.ByLimits && at < h.stayed:
-		w.events.push(event{at: h.stayed, what: send, call: c})
+	}
+	if wait := h.heeder.wait(at); wait > 0 {
+		w.events.push(event{at: at + int64(wait), what: send, call: c})
 		return
 	}
 	if wait := h.pacer.wait(at); wait > 0 {
@@ -147,9 +147,7 @@ func (w *world) settle(at int64, c *call, o *outcome) {
 	if h.adaptive != nil && !o.local {
 		h.adaptive.learn(at, !o.lost && !o.refused())
 	}
-	if o.told && o.quota.left == 0 {
-		h.stayed = max(h.stayed, at+int64(o.quota.reset))
-	}
+	h.heeder.learn(at, o)
 	if keys := c.unit.client.keys; c.outer == nil && keys != nil && c.unit.client.rotateOn.has(o) && !o.local {
 		keys.rotate()
 	}

@@ -82,15 +82,15 @@ func readForm(text, form string, now int64) (wait time.Duration, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	switch form {
-	case inMillis:
-		return span(float64(n) * 1e6), true
-	case inEpoch:
-		return span(float64(n)*1e9 - float64(now)), true
-	case inEpochMS:
-		return span(float64(n)*1e6 - float64(now)), true
+	unit := time.Second
+	if form == inMillis || form == inEpochMS {
+		unit = time.Millisecond
 	}
-	return span(float64(n) * 1e9), true
+	wait = time.Duration(min(n, uint64(2*longest/unit))) * unit
+	if form == inEpoch || form == inEpochMS {
+		wait -= time.Duration(now)
+	}
+	return min(max(wait, 0), longest), true
 }
 
 func since(at time.Time, now int64) time.Duration {

@@ -22,7 +22,7 @@ type hop struct {
 	budget   budget
 	adaptive *adaptive
 	pacer    *pacer
-	stayed   int64 // nothing is sent before: the limiter said so
+	heeder   *heeder
 }
 
 // hops are the instances of a layer on one way, which take turns.
@@ -48,6 +48,9 @@ func (h *hop) equip(s *Sender, server *Server) {
 		h.server = server.Address6
 	}
 	h.budget, h.adaptive, h.pacer = s.Budget.open(), newAdaptive(s.Adaptive), newPacer(s.Pace)
+	if s.ByLimits {
+		h.heeder = &heeder{}
+	}
 }
 
 // travel draws the time that a message takes between a hop and the next.

@@ -68,3 +68,45 @@ func (p *pacer) wait(at int64) time.Duration {
 	}
 	return time.Duration(-p.tokens / p.spec.Rate * 1e9)
 }
+
+// heeder keeps to the limit of which answers tell: it counts down what is left,
+// what is under way included, and waits for the reset.
+type heeder struct {
+	limit, left int
+	sent        int   // and not answered yet
+	reset       int64 // when more is left
+}
+
+// wait returns how long a request must wait.
+func (h *heeder) wait(at int64) time.Duration {
+	switch {
+	case h == nil || h.limit == 0: // nothing is known yet
+		return 0
+	case at >= h.reset && h.left <= 0:
+		h.left, h.reset = h.limit, at+int64(time.Second) // a guess, until an answer tells
+	case h.left <= 0:
+		return time.Duration(h.reset - at)
+	}
+	h.left--
+	h.sent++
+	return 0
+}
+
+// learn takes what an answer tells.
+func (h *heeder) learn(at int64, o *outcome) {
+	if h == nil || o.local {
+		return
+	}
+	if h.sent = max(h.sent-1, 0); !o.told {
+		return
+	}
+	left, reset := o.quota.left-h.sent, at+int64(o.quota.reset)
+	if h.limit > 0 && reset < h.reset+int64(sameReset) { // answers may overtake each other
+		left = min(left, h.left)
+	}
+	h.limit, h.left, h.reset = o.quota.limit, left, reset
+}
+
+// sameReset is how much later an answer may name the same reset, for the time that
+// it took.
+const sameReset = 100 * time.Millisecond
