@@ -79,24 +79,6 @@ type Fault struct {
 	Hint  Hints         `yaml:"hint"`  // what the answer names as a wait
 }
 
-// Expect is the conclusion that a reader of the traffic should reach.
-type Expect struct {
-	State    string    `yaml:"state"`
-	Cause    string    `yaml:"cause"`
-	Exit     int       `yaml:"exit"`
-	Findings []Finding `yaml:"findings"`
-	Quiet    bool      `yaml:"quiet"` // nothing above info
-	Later    bool      `yaml:"later"` // not concluded yet: tests do not hold the verdict against it
-}
-
-// Finding is a signature to be raised; Clients names the group at fault, "" all.
-type Finding struct {
-	Signature string `yaml:"signature"`
-	Scope     string `yaml:"scope"`
-	Clients   string `yaml:"clients"`
-	Later     bool   `yaml:"later"` // not judged yet: may be raised or not
-}
-
 // maxFile bounds a scenario file.
 const maxFile = 1 << 20
 

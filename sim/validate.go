@@ -19,11 +19,6 @@ const (
 	maxUnits    = 100_000
 )
 
-var (
-	states = []string{"storm", "overload", "watch", "recovering", "clear", "unknown"}
-	causes = []string{"none", "unknown", "client-behaviour", "sustaining-loop", "draining", "capacity", "server-fault", "mixed"}
-)
-
 // Validate fills in the defaults and tells what is wrong with a scenario. Run
 // needs a scenario that has passed it.
 func (sc *Scenario) Validate() error {
@@ -205,27 +200,6 @@ func (f *Fault) validate(duration time.Duration) error {
 		return fmt.Errorf("do %q: want a status from 400 to 599, body, timeout or reset", f.Do)
 	}
 	return f.Hint.validate(false)
-}
-
-func (e *Expect) validate(groups []Group) error {
-	if e.State != "" && !slices.Contains(states, e.State) {
-		return fmt.Errorf("expect: state %q: want one of %s", e.State, strings.Join(states, ", "))
-	}
-	if e.Cause != "" && !slices.Contains(causes, e.Cause) {
-		return fmt.Errorf("expect: cause %q: want one of %s", e.Cause, strings.Join(causes, ", "))
-	}
-	if e.Quiet && len(e.Findings) > 0 {
-		return fmt.Errorf("expect: quiet, and %d findings: want one or the other", len(e.Findings))
-	}
-	for _, f := range e.Findings {
-		if f.Signature == "" {
-			return fmt.Errorf("expect: a finding has no signature")
-		}
-		if f.Clients != "" && !slices.ContainsFunc(groups, func(g Group) bool { return g.Name == f.Clients }) {
-			return fmt.Errorf("expect: finding %s: clients %q is not the name of a group", f.Signature, f.Clients)
-		}
-	}
-	return nil
 }
 
 // isText tells whether s may stand in a header field: printable ASCII, no quote,
