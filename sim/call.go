@@ -170,7 +170,9 @@ func (w *world) again(at int64, c *call, o *outcome) (delay time.Duration, ok bo
 		r.Hint, r.HasHint = h.hint(o, w.base+at+int64(h.Clock))
 	}
 	delay, ok = h.Policy.Delay(r, h.rng)
-	delay = min(delay, longest)
+	if delay = min(delay, longest); o.local {
+		delay = max(delay, time.Millisecond) // a process that only asks itself would spin
+	}
 	if end := c.deadline(); !ok || end > 0 && at+int64(delay) >= end || !h.budget.retry(at) {
 		return 0, false
 	}

@@ -42,26 +42,24 @@ type Conn struct {
 // request's arrival, and of the answer's departure or the reset.
 type Row struct {
 	Start, End int64
-	Client     int    // index of Clients: whose unit of work it belongs to
-	Conn       int    // index of Conns
-	ConnSeq    uint32 // 1-based ordinal of the request on its connection
-	Path       string
-	Asked      string // further header lines of the request
-	Repeated   bool   // the tap sees the request's packets twice
-
-	Status    uint16 // 0 without an answer
-	Outcome   capture.Outcome
-	Fields    string // further header lines of the answer
-	Body      string // of the answer; "" where the status says it all
-	BodyError bool   // the status is 200, and the body an error
-	Wait      time.Duration
-	Hinted    bool // the answer names Wait
-
-	Chain   uint64 // the unit of work; 1-based
-	Attempt int    // 1-based ordinal among the unit's requests to the server
-	Copy    bool   // a second copy of that attempt, sent before the answer to the first
-	Key     int    // which of its owner's credentials it carries, from 1; 0 none
-	Layers  Layers
+	Client     int           // index of Clients: whose unit of work it belongs to
+	Conn       int           // index of Conns
+	Path       string        // of the request
+	Asked      string        // further header lines of the request
+	Fields     string        // further header lines of the answer
+	Body       string        // of the answer; "" where the status says it all
+	Wait       time.Duration // that the answer names, where Hinted
+	Chain      uint64        // the unit of work; 1-based
+	Attempt    int           // 1-based ordinal among the unit's requests to the server
+	ConnSeq    uint32        // 1-based ordinal of the request on its connection
+	Layers     Layers
+	Key        uint8  // which of its owner's credentials it carries, from 1; 0 none
+	Status     uint16 // 0 without an answer
+	Outcome    capture.Outcome
+	Hinted     bool
+	BodyError  bool // the status is 200, and the body an error
+	Copy       bool // a second copy of its attempt, sent before the answer to the first
+	Repeated   bool // the tap sees the request's packets twice
 }
 
 // Layers are the attempts of each hop on the way that a request is part of, the

@@ -1,6 +1,10 @@
 package sim
 
-import "stormwatch/capture"
+import (
+	"slices"
+
+	"stormwatch/capture"
+)
 
 // shot is a request on a connection to the server.
 type shot struct {
@@ -58,12 +62,15 @@ func (w *world) arrive(at int64, s *shot) {
 		Client: u.client.id, Conn: s.conn, ConnSeq: conn.requests, Path: u.path,
 		Status: a.status, Chain: u.chain, Attempt: s.ordinal, Copy: s.copied, Layers: c.layers(),
 		Asked: s.asked, Fields: a.fields, Body: a.body, BodyError: a.bodyError,
-		Wait: a.wait, Hinted: a.hinted, Key: s.nth,
+		Wait: a.wait, Hinted: a.hinted, Key: uint8(s.nth),
 	}
 	if p := u.client.group.Repeated; p > 0 {
 		row.Repeated = u.client.rng.Float64() < p
 	}
 	s.row, s.arrived = len(w.Rows), true
+	if len(w.Rows) == cap(w.Rows) { // append grows large slices by a quarter only
+		w.Rows = slices.Grow(w.Rows, max(len(w.Rows), 1024))
+	}
 	w.Rows = append(w.Rows, row)
 	switch {
 	case a.silent:
