@@ -11,25 +11,53 @@ import (
 
 // Families of policies. The formulas are those of Brooker, "Exponential Backoff
 // And Jitter" (AWS Architecture Blog, 2015), and RFC 9110 section 10.2.3 for the
-// hint. b(n) is the ceiling of retry n: min(Cap, Base*Multiplier^(n-1)).
+// hint. b(n) is the ceiling of retry n: min(Cap, Base*Multiplier^(n-1)), or what
+// Growth says instead.
 const (
-	None        = "none"         // no retry
-	Immediate   = "immediate"    // 0
-	Fixed       = "fixed"        // Base
-	Exponential = "exponential"  // b(n)
-	FullJitter  = "full-jitter"  // U(0, b(n))
-	EqualJitter = "equal-jitter" // b(n)/2 + U(0, b(n)/2)
-	HintExact   = "hint-exact"   // the hint; without one as full jitter
-	HintFloor   = "hint-floor"   // the hint + U(0, b(n)); without one as full jitter
+	None           = "none"                   // no retry
+	Immediate      = "immediate"              // 0
+	Fixed          = "fixed"                  // Base
+	Linear         = "linear"                 // min(Cap, Base*n)
+	Exponential    = "exponential"            // b(n)
+	ImmediateFirst = "immediate-then-backoff" // 0, then b(2), b(3) ...
+	Schedule       = "schedule"               // Waits, the last one again and again
+	FullJitter     = "full-jitter"            // U(0, b(n))
+	EqualJitter    = "equal-jitter"           // b(n)/2 + U(0, b(n)/2)
+	ScaledJitter   = "scaled-jitter"          // b(n) * U(Low, High)
+	AdditiveJitter = "additive-jitter"        // b(n) + U(0, Add)
+	Decorrelated   = "decorrelated"           // min(Cap, U(Base, 3 * the delay before))
+	HintExact      = "hint-exact"             // the hint
+	HintFloor      = "hint-floor"             // the hint + U(0, b(n))
+	HintScaled     = "hint-scaled"            // the hint * U(Low, High)
+	HintMax        = "hint-max"               // the longer of the hint and what Own waits
+)
+
+// Growths of b(n) other than the geometric one.
+const (
+	GrowLinear    = "linear"    // Base*n
+	GrowLessOne   = "less-one"  // Base*(Multiplier^n - 1), as Envoy and azcore do
+	GrowQuadratic = "quadratic" // Base*(1 + (n-1)^2), as stripe-go does
+)
+
+// What a hint policy does with a hint that is longer than Longest.
+const (
+	Clip    = "clip" // wait for Longest
+	UseOwn  = "own"  // wait as without a hint
+	GiveUp  = "stop" // do not retry
+	NoLimit = time.Duration(math.MaxInt64 / 4)
 )
 
 // DefaultCap is the ceiling of a growing delay where the text names none: that of
 // go-retryablehttp, gax and most others.
 const DefaultCap = 30 * time.Second
 
-// HintClamp is the longest hint that a hint policy obeys; a larger one is cut to
-// it, so that a malformed or hostile header cannot park a client for ever.
+// HintClamp is the longest hint that a hint policy obeys where its text does not
+// say; a larger one is cut to it, so that a malformed or hostile header cannot
+// park a client for ever.
 const HintClamp = 5 * time.Minute
+
+// MaxWaits is how many waits a schedule may have.
+const MaxWaits = 8
 
 // Retry describes the retry that a client is about to make.
 type Retry struct {
@@ -44,52 +72,108 @@ type Policy struct {
 	Name       string        // as people call it; not part of the text form
 	Family     string        // one of the constants; "" means None
 	Base       time.Duration // delay of a fixed timer, ceiling of the first retry otherwise
-	Cap        time.Duration // largest ceiling; 0 means DefaultCap
+	Cap        time.Duration // largest ceiling; 0 means DefaultCap, NoLimit none
 	Multiplier float64       // growth from retry to retry; 0 means 2
+	Growth     string        // "" geometric
+	Low, High  float64       // factors between which ScaledJitter, HintScaled and HintMax draw; both 0: 1
+	Add        time.Duration // most that AdditiveJitter adds
 	Attempts   int           // most attempts at one request, the first included; 0 means no end but success
+
+	Own     string        // the family by which a hint policy waits without a hint; "" means FullJitter
+	Longest time.Duration // longest hint obeyed; 0 means HintClamp, NoLimit any
+	Over    string        // what becomes of a longer one; "" means Clip
+	Waits   [MaxWaits]time.Duration
 }
 
 // Delay draws the wait before retry r, counted from the moment the refusal
 // reached the client. again is false where the policy gives up. The same
 // generator state gives the same delay.
-func (p Policy) Delay(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
-	if p.gaveUp(r.N) {
+func (p *Policy) Delay(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
+	switch {
+	case p.gaveUp(r.N):
 		return 0, false
+	case p.ReadsHint():
+		return p.hinted(r, rng)
 	}
+	return p.wait(p.Family, r, rng)
+}
+
+// ReadsHint tells whether the policy looks at the wait that the server names.
+func (p *Policy) ReadsHint() bool {
 	switch p.Family {
+	case HintExact, HintFloor, HintScaled, HintMax:
+		return true
+	}
+	return false
+}
+
+// gaveUp tells whether retry n would be one attempt too many.
+func (p *Policy) gaveUp(n int) bool { return p.Attempts > 0 && n >= p.Attempts }
+
+// wait draws the delay of a family that knows no hint.
+func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, again bool) {
+	b := max(p.ceiling(r.N), 0)
+	switch family {
 	case Immediate:
 		return 0, true
 	case Fixed:
 		return max(p.Base, 0), true
-	case Exponential:
-		return max(p.ceiling(r.N), 0), true
+	case Linear, Exponential:
+		return b, true
+	case ImmediateFirst:
+		if r.N <= 1 {
+			return 0, true
+		}
+		return b, true
+	case Schedule:
+		return p.scheduled(r.N), true
 	case FullJitter:
-		return upTo(p.ceiling(r.N), rng), true
+		return upTo(b, rng), true
 	case EqualJitter:
-		half := max(p.ceiling(r.N), 0) / 2
-		return half + upTo(half, rng), true
-	case HintExact:
-		return p.hinted(r, 0, rng), true
-	case HintFloor:
-		return p.hinted(r, p.ceiling(r.N), rng), true
+		return b/2 + upTo(b/2, rng), true
+	case ScaledJitter:
+		return p.scaled(b, rng), true
+	case AdditiveJitter:
+		return b + upTo(p.Add, rng), true
+	case Decorrelated:
+		return p.decorrelated(r.Prev, rng), true
 	}
 	return 0, false
 }
 
-// gaveUp tells whether retry n would be one attempt too many.
-func (p Policy) gaveUp(n int) bool { return p.Attempts > 0 && n >= p.Attempts }
-
-// hinted waits for the hint and up to spread beyond it; without a hint it backs
-// off with full jitter, since a policy that knows no wait must not guess zero.
-func (p Policy) hinted(r Retry, spread time.Duration, rng *rand.Rand) time.Duration {
-	if !r.HasHint {
-		return upTo(p.ceiling(r.N), rng)
+// hinted waits for the hint, and by Own where there is none: a policy that knows
+// no wait must not guess zero.
+func (p *Policy) hinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
+	own := p.Own
+	if own == "" {
+		own = FullJitter
 	}
-	return min(max(r.Hint, 0), HintClamp) + upTo(spread, rng)
+	longest := p.Longest
+	if longest == 0 {
+		longest = HintClamp
+	}
+	h := max(r.Hint, 0)
+	switch {
+	case !r.HasHint, h > longest && p.Over == UseOwn:
+		return p.wait(own, r, rng)
+	case h > longest && p.Over == GiveUp:
+		return 0, false
+	}
+	h = min(h, longest)
+	switch p.Family {
+	case HintFloor:
+		return h + upTo(p.ceiling(r.N), rng), true
+	case HintScaled:
+		return p.scaled(h, rng), true
+	case HintMax:
+		d, again = p.wait(own, r, rng)
+		return p.scaled(max(d, h), rng), again
+	}
+	return h, true
 }
 
 // ceiling is b(n).
-func (p Policy) ceiling(n int) time.Duration {
+func (p *Policy) ceiling(n int) time.Duration {
 	limit, grow := p.Cap, p.Multiplier
 	if limit == 0 {
 		limit = DefaultCap
@@ -97,11 +181,55 @@ func (p Policy) ceiling(n int) time.Duration {
 	if grow == 0 {
 		grow = 2
 	}
-	b := float64(p.Base) * math.Pow(grow, float64(n-1))
+	growth := p.Growth
+	if p.Family == Linear {
+		growth = GrowLinear
+	}
+	b, k := float64(p.Base), float64(n)
+	switch growth {
+	case GrowLinear:
+		b *= k
+	case GrowLessOne:
+		b *= math.Pow(grow, k) - 1
+	case GrowQuadratic:
+		b *= 1 + (k-1)*(k-1)
+	default:
+		b *= math.Pow(grow, k-1)
+	}
 	if !(b < float64(limit)) { // also for NaN and infinity
 		return limit
 	}
 	return time.Duration(b)
+}
+
+// scaled draws from d * U(Low, High).
+func (p *Policy) scaled(d time.Duration, rng *rand.Rand) time.Duration {
+	if p.Low == 0 && p.High == 0 {
+		return d
+	}
+	s := float64(d) * (p.Low + (p.High-p.Low)*rng.Float64())
+	if !(s < float64(NoLimit)) {
+		return NoLimit
+	}
+	return max(time.Duration(s), 0)
+}
+
+// decorrelated has no n: each delay grows from the one before.
+func (p *Policy) decorrelated(prev time.Duration, rng *rand.Rand) time.Duration {
+	limit, low := p.Cap, max(p.Base, 0)
+	if limit == 0 {
+		limit = DefaultCap
+	}
+	high := 3 * min(max(prev, low), NoLimit/3)
+	return max(min(limit, low+upTo(high-low, rng)), 0)
+}
+
+// scheduled is the nth of Waits; the last one serves all later retries.
+func (p *Policy) scheduled(n int) (d time.Duration) {
+	for i := 0; i < min(max(n, 1), MaxWaits) && p.Waits[i] > 0; i++ {
+		d = p.Waits[i]
+	}
+	return d
 }
 
 // upTo draws uniformly from [0, d).

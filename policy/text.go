@@ -3,30 +3,42 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
-// maxWait bounds every duration of a policy's text, and maxAttempts its count:
-// beyond them a text is a slip of the pen rather than a policy.
-const (
-	maxWait       = 24 * time.Hour
-	maxAttempts   = 1_000_000
-	maxMultiplier = 100
+// backoff are the parameters of b(n), hinted those of a policy that reads hints.
+var (
+	backoff = []string{"base", "cap", "multiplier", "growth", "attempts"}
+	hinted  = []string{"own", "base", "cap", "multiplier", "growth", "low", "high", "add", "longest", "over", "attempts"}
 )
 
-// uses lists the parameters that each family reads.
-var uses = map[string][]string{
-	None:        {},
-	Immediate:   {"attempts"},
-	Fixed:       {"base", "attempts"},
-	Exponential: {"base", "cap", "multiplier", "attempts"},
-	FullJitter:  {"base", "cap", "multiplier", "attempts"},
-	EqualJitter: {"base", "cap", "multiplier", "attempts"},
-	HintExact:   {"base", "cap", "multiplier", "attempts"},
-	HintFloor:   {"base", "cap", "multiplier", "attempts"},
-}
+// uses lists the parameters that each family reads, needs those that it cannot
+// do without.
+var (
+	uses = map[string][]string{
+		None:           {},
+		Immediate:      {"attempts"},
+		Fixed:          {"base", "attempts"},
+		Linear:         {"base", "cap", "attempts"},
+		Exponential:    backoff,
+		ImmediateFirst: backoff,
+		Schedule:       {"waits", "attempts"},
+		FullJitter:     backoff,
+		EqualJitter:    backoff,
+		ScaledJitter:   append([]string{"low", "high"}, backoff...),
+		AdditiveJitter: append([]string{"add"}, backoff...),
+		Decorrelated:   {"base", "cap", "attempts"},
+		HintExact:      hinted,
+		HintFloor:      hinted,
+		HintScaled:     hinted,
+		HintMax:        hinted,
+	}
+	needs = map[string][]string{
+		Fixed: {"base"}, Linear: {"base"}, Exponential: {"base"}, ImmediateFirst: {"base"}, Schedule: {"waits"},
+		FullJitter: {"base"}, EqualJitter: {"base"}, ScaledJitter: {"base", "low", "high"}, AdditiveJitter: {"base", "add"}, Decorrelated: {"base"},
+		HintFloor: {"base"}, HintScaled: {"low", "high"},
+	}
+)
 
 // Families returns the names that Parse knows, sorted.
 func Families() []string {
@@ -43,9 +55,12 @@ func Families() []string {
 //	none
 //	fixed base=1s
 //	full-jitter base=200ms cap=20s multiplier=2 attempts=4
+//	hint-exact own=scaled-jitter base=500ms low=0.75 high=1 longest=1m over=own
+//	schedule waits=1s,5s,30s
 //
-// base is required by every family that waits by itself. Units are those of
-// time.ParseDuration. A parameter that the family does not read is an error.
+// Every family that waits by itself needs a base; the others are said where one
+// is missing. Units are those of time.ParseDuration; cap and longest may be
+// "none". A parameter that the family does not read is an error.
 func Parse(text string) (Policy, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -70,39 +85,38 @@ func Parse(text string) (Policy, error) {
 			return Policy{}, fmt.Errorf("policy %s: %s=%s: %w", p.Family, key, value, err)
 		}
 	}
-	if slices.Contains(known, "base") && !seen["base"] {
-		return Policy{}, fmt.Errorf("policy %s: base is missing, such as base=200ms", p.Family)
+	if err := p.complete(seen); err != nil {
+		return Policy{}, fmt.Errorf("policy %s: %w", p.Family, err)
 	}
 	return p, nil
 }
 
-func (p *Policy) set(key, value string) (err error) {
-	switch key {
-	case "base":
-		p.Base, err = wait(value)
-	case "cap":
-		p.Cap, err = wait(value)
-	case "multiplier":
-		p.Multiplier, err = strconv.ParseFloat(value, 64)
-		if err != nil || !(p.Multiplier >= 1 && p.Multiplier <= maxMultiplier) {
-			err = fmt.Errorf("want a number from 1 to %d", maxMultiplier)
-		}
-	case "attempts":
-		p.Attempts, err = strconv.Atoi(value)
-		if err != nil || p.Attempts < 1 || p.Attempts > maxAttempts {
-			err = fmt.Errorf("want a whole number from 1 to %d", maxAttempts)
+// complete tells which parameters are missing or at odds.
+func (p *Policy) complete(seen map[string]bool) error {
+	missing := needs[p.Family]
+	if p.ReadsHint() {
+		missing = append(slices.Clone(missing), needs[ownFamily(p.Own)]...)
+	}
+	for _, key := range missing {
+		if !seen[key] {
+			return fmt.Errorf("%s is missing, such as %s", key, example[key])
 		}
 	}
-	return err
+	if seen["low"] != seen["high"] || p.Low > p.High {
+		return fmt.Errorf("low=%g high=%g: want both, the lower one first", p.Low, p.High)
+	}
+	return nil
 }
 
-func wait(value string) (time.Duration, error) {
-	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 || d > maxWait {
-		return 0, fmt.Errorf("want a duration above 0 and up to %s, such as 200ms", maxWait)
+// ownFamily is the family that an own parameter names.
+func ownFamily(own string) string {
+	if own == "" {
+		return FullJitter
 	}
-	return d, nil
+	return own
 }
+
+var example = map[string]string{"base": "base=200ms", "waits": "waits=1s,5s", "low": "low=0.8", "high": "high=1.2", "add": "add=100ms"}
 
 // String returns the text that Parse reads back as the same policy.
 func (p Policy) String() string {
@@ -113,22 +127,20 @@ func (p Policy) String() string {
 	var b strings.Builder
 	b.WriteString(family)
 	for _, key := range uses[family] {
-		switch {
-		case key == "base":
-			b.WriteString(" base=" + p.Base.String())
-		case key == "cap" && p.Cap != 0:
-			b.WriteString(" cap=" + p.Cap.String())
-		case key == "multiplier" && p.Multiplier != 0:
-			b.WriteString(" multiplier=" + strconv.FormatFloat(p.Multiplier, 'g', -1, 64))
-		case key == "attempts" && p.Attempts != 0:
-			b.WriteString(" attempts=" + strconv.Itoa(p.Attempts))
+		if value := p.get(key); value != "" {
+			b.WriteString(" " + key + "=" + value)
 		}
 	}
 	return b.String()
 }
 
-// UnmarshalText reads a policy as Parse does; scenario files use it.
+// UnmarshalText reads a policy as Parse does, or the name of a library's;
+// scenario files use it.
 func (p *Policy) UnmarshalText(text []byte) error {
+	if q, ok := Library(string(text)); ok {
+		*p = q
+		return nil
+	}
 	q, err := Parse(string(text))
 	if err == nil {
 		*p = q

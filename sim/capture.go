@@ -19,11 +19,14 @@ func (r *Result) WriteCapture(w io.Writer) error {
 		row := &r.Rows[i]
 		at := &r.Conns[row.Conn]
 		if conns[row.Conn] == nil {
-			conns[row.Conn] = out.Dial(at.Opened, at.Src, r.Scenario.Server.Address)
+			conns[row.Conn] = out.Dial(at.Opened, at.Src, at.Dst)
 		}
 		conn := conns[row.Conn]
 		message = r.appendRequest(message[:0], row)
 		conn.Send(row.Start, true, message)
+		if row.Repeated {
+			conn.Resend(row.Start+(row.End-row.Start)/2, true)
+		}
 		if row.Outcome == capture.Answered {
 			message = r.appendResponse(message[:0], row)
 			conn.Send(row.End, false, message)
@@ -32,7 +35,7 @@ func (r *Result) WriteCapture(w io.Writer) error {
 			continue
 		}
 		if at.Aborted {
-			conn.Abort(at.Closed, true)
+			conn.Abort(at.Closed, !at.ByServer)
 		} else {
 			conn.Close(at.Closed)
 		}

@@ -12,6 +12,7 @@ type feed struct {
 	Demand
 	client  *client
 	left    int   // units still to come, where Units is set
+	begun   int   // units drawn so far
 	at      int64 // the last moment yielded
 	started bool
 }
@@ -55,24 +56,34 @@ func (f *feed) nextPace(rng *rand.Rand) int64 {
 	return f.at + int64(f.Every)
 }
 
-// nextArrival is a Poisson process whose rate goes linearly from Rate to GrowTo:
-// thinning of the faster one (Lewis and Shedler 1979).
+// nextArrival is a Poisson process whose rate changes with time: thinning of one
+// that is never slower (Lewis and Shedler 1979).
 func (f *feed) nextArrival(rng *rand.Rand) (int64, bool) {
-	end := f.Rate
-	if f.GrowTo > 0 {
-		end = f.GrowTo
+	peak := max(f.Rate, f.GrowTo)
+	if f.Wave != nil {
+		peak *= 1 + f.Wave.Depth
 	}
-	peak, span := max(f.Rate, end), float64(f.To-f.From)
 	for at := f.at; ; {
 		at += int64(rng.ExpFloat64() / peak * float64(time.Second))
 		if at < 0 || at >= int64(f.To) {
 			return 0, false
 		}
-		share := float64(at-int64(f.From)) / span
-		if rng.Float64()*peak <= f.Rate+(end-f.Rate)*share {
+		if rng.Float64()*peak <= f.rateAt(at-int64(f.From)) {
 			return at, true
 		}
 	}
+}
+
+// rateAt goes linearly from Rate to GrowTo, and swings with Wave.
+func (f *feed) rateAt(t int64) float64 {
+	rate := f.Rate
+	if f.GrowTo > 0 {
+		rate += (f.GrowTo - f.Rate) * float64(t) / float64(f.To-f.From)
+	}
+	if f.Wave != nil {
+		rate *= 1 + f.Wave.Depth*math.Sin(2*math.Pi*float64(t)/float64(f.Wave.Period))
+	}
+	return rate
 }
 
 // within draws uniformly from [0, d), 0 for an empty interval.

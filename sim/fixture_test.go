@@ -3,6 +3,7 @@ package sim
 import (
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // fixture is what a committed scenario must show for its expectation to be fair.
@@ -62,7 +63,7 @@ func TestFixtureClientsKeepTheirPolicies(t *testing.T) {
 		row := &r.Rows[i]
 		if before := last[row.Chain]; before != nil {
 			retries[r.Group(row).Name]++
-			if row.Start-before.End < before.RetryAfter*1e9 {
+			if time.Duration(row.Start-before.End) < before.Wait {
 				early[r.Group(row).Name]++
 			}
 		}

@@ -5,9 +5,13 @@ type what uint8
 
 const (
 	unitDue  what = iota // a client has a new unit of work
-	send                 // a client sends an attempt
-	arrive               // an attempt reaches the server
-	answered             // an answer, or the end of patience, reaches the client
+	send                 // a hop makes an attempt
+	paced                // one that waited for its token is made
+	arrive               // a request reaches the server
+	answered             // an answer reaches who asked
+	returned             // an answer of a layer reaches who asked
+	expire               // patience with an attempt ends
+	hedge                // copies of an unanswered attempt are sent
 )
 
 // event is one entry of the queue; seq keeps events of one moment in the order
@@ -16,7 +20,9 @@ type event struct {
 	at   int64
 	seq  uint64
 	what what
-	unit *unit
+	try  uint32 // of the call, where that may have gone on
+	call *call
+	shot *shot
 	feed *feed
 }
 

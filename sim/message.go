@@ -2,7 +2,9 @@ package sim
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -10,17 +12,50 @@ import (
 const (
 	bodyOK      = `{"ok":true}`
 	bodyRefused = `{"error":"rate limited"}`
+	bodyNo      = `{"valid":false,"reason":"rate_limited"}` // of a 200
 )
+
+// errorBody is the body of an answer that is neither.
+func errorBody(status int) string {
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		return bodyRefused
+	}
+	return `{"error":"` + strings.ToLower(http.StatusText(status)) + `"}`
+}
+
+// withWait adds a wait to a body.
+func withWait(body, wait string) string {
+	if _, err := strconv.ParseFloat(wait, 64); err != nil {
+		wait = strconv.Quote(wait)
+	}
+	return strings.TrimSuffix(body, "}") + `,"retry_after":` + wait + "}"
+}
+
+// content is what the answer to GET would have for a body.
+func (row *Row) content() string {
+	if row.Body == "" {
+		return bodyOK
+	}
+	return row.Body
+}
 
 // body returns the body of the answer to a row.
 func (r *Result) body(row *Row) string {
-	switch {
-	case r.Group(row).Method == http.MethodHead:
+	if r.Group(row).Method == http.MethodHead {
 		return ""
-	case row.Refused():
-		return bodyRefused
 	}
-	return bodyOK
+	return row.content()
+}
+
+// writes are the methods whose requests carry a body.
+var writes = []string{http.MethodPost, http.MethodPut, http.MethodPatch}
+
+// requestBody returns the body of the request of a row, the same on all attempts.
+func (r *Result) requestBody(row *Row) string {
+	if !slices.Contains(writes, r.Group(row).Method) {
+		return ""
+	}
+	return `{"order":` + strconv.FormatUint(row.Chain, 10) + "}"
 }
 
 // appendRequest appends the request of a row as HTTP/1.1.
@@ -30,27 +65,27 @@ func (r *Result) appendRequest(b []byte, row *Row) []byte {
 	if g.Agent != "" {
 		b = append(b, "User-Agent: "+g.Agent+"\r\n"...)
 	}
-	if g.Method == http.MethodPost || g.Method == http.MethodPut {
-		b = append(b, "Content-Length: 0\r\n"...)
+	b = append(b, row.Asked...)
+	body := r.requestBody(row)
+	if body != "" {
+		b = strconv.AppendInt(append(b, "Content-Type: application/json\r\nContent-Length: "...), int64(len(body)), 10)
+		b = append(b, "\r\n"...)
 	}
-	return append(b, "\r\n"...)
+	return append(append(b, "\r\n"...), body...)
 }
 
 // appendResponse appends the answer of a row as HTTP/1.1. A HEAD request is
 // answered with the length that GET would have (RFC 9110 section 8.6).
 func (r *Result) appendResponse(b []byte, row *Row) []byte {
-	length := len(bodyOK)
-	if row.Refused() {
-		length = len(bodyRefused)
-	}
 	b = append(b, "HTTP/1.1 "+strconv.Itoa(int(row.Status))+" "+http.StatusText(int(row.Status))+"\r\nDate: "...)
-	b = time.Unix(0, row.End).UTC().AppendFormat(b, http.TimeFormat)
+	b = r.date(row).AppendFormat(b, http.TimeFormat)
 	b = append(b, "\r\nContent-Length: "...)
-	b = strconv.AppendInt(b, int64(length), 10)
-	if row.Hinted {
-		b = append(b, "\r\nRetry-After: "...)
-		b = strconv.AppendInt(b, row.RetryAfter, 10)
-	}
-	b = append(b, "\r\n\r\n"...)
-	return append(b, r.body(row)...)
+	b = strconv.AppendInt(b, int64(len(row.content())), 10)
+	b = append(append(b, "\r\n"...), row.Fields...)
+	return append(append(b, "\r\n"...), r.body(row)...)
+}
+
+// date is the server's clock when it answers.
+func (r *Result) date(row *Row) time.Time {
+	return time.Unix(0, row.End+int64(r.Scenario.Server.Skew)).UTC()
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"time"
 
 	"stormwatch/capture"
 )
@@ -16,41 +17,57 @@ type Result struct {
 	Cut      bool  // the run was stopped at MaxRows
 }
 
-// Client is one client; Group is an index of Scenario.Groups.
+// Client is one client; Group is an index of Scenario.Groups. Addr is its own
+// address, which the tap does not see behind a NAT or a layer.
 type Client struct {
 	Addr  netip.Addr
 	Group int
 }
 
-// Conn is one connection. Times are Unix nanoseconds at the server.
+// Conn is one connection to the server. Times are Unix nanoseconds at the server.
 type Conn struct {
-	Src      netip.AddrPort
-	Client   int
+	Src, Dst netip.AddrPort
 	Opened   int64 // arrival of the SYN
 	Closed   int64 // arrival of the FIN or RST; 0 while open at the end
-	Aborted  bool  // the client reset it
+	Aborted  bool  // it was reset
+	ByServer bool  // by the server, where Aborted
+
 	requests uint32
-	lastUse  int64 // at the client, since the start
+	lastUse  int64 // at its hop, since the start
+	hop      *hop
+	busy     bool // a request is under way on it
 }
 
 // Row is one exchange. Start and End are Unix nanoseconds at the server: of the
-// request's arrival, and of the answer's departure or the client's reset.
+// request's arrival, and of the answer's departure or the reset.
 type Row struct {
 	Start, End int64
-	Client     int    // index of Clients
-	Conn       int    // index of Conns
-	ConnSeq    uint32 // 1-based ordinal of the request on its connection
-	Path       string
+	Client     int           // index of Clients: whose unit of work it belongs to
+	Conn       int           // index of Conns
+	Path       string        // of the request
+	Asked      string        // further header lines of the request
+	Fields     string        // further header lines of the answer
+	Body       string        // of the answer; "" where the status says it all
+	Wait       time.Duration // that the answer names, where Hinted
+	Chain      uint64        // the unit of work; 1-based
+	Attempt    int           // 1-based ordinal among the unit's requests to the server
+	ConnSeq    uint32        // 1-based ordinal of the request on its connection
+	Layers     Layers
+	Key        uint8  // which of its owner's credentials it carries, from 1; 0 none
 	Status     uint16 // 0 without an answer
 	Outcome    capture.Outcome
-	RetryAfter int64 // seconds, where Hinted
 	Hinted     bool
-	Chain      uint64 // the unit of work; 1-based
-	Attempt    int    // 1-based
+	BodyError  bool // the status is 200, and the body an error
+	Copy       bool // a second copy of its attempt, sent before the answer to the first
+	Repeated   bool // the tap sees the request's packets twice
 }
 
-// Refused tells whether the server refused the request.
-func (r *Row) Refused() bool { return r.Status == 429 || r.Status == 503 }
+// Layers are the attempts of each hop on the way that a request is part of, the
+// client's first; all 0 where there is no layer.
+type Layers [maxLayers + 1]uint16
+
+// Refused tells whether the server turned the request away for load or quota.
+func (r *Row) Refused() bool { return r.Status == 429 || r.Status == 503 || r.BodyError }
 
 // Group returns the group that sent a row.
 func (r *Result) Group(row *Row) *Group {

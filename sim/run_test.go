@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"stormwatch/capture"
 	"stormwatch/policy"
 )
 
@@ -35,6 +36,9 @@ func mustRun(t testing.TB, sc *Scenario) *Result {
 	return r
 }
 
+// slot is the hint of a limiter that tells when a slot comes free.
+func slot() Hints { return Hints{{Wait: Wait{Slot: true}}} }
+
 // one returns a scenario of one group.
 func one(seed uint64, duration time.Duration, server Server, g Group) *Scenario {
 	g.Name, g.Paths = "all", []string{"/u/{id}"}
@@ -57,8 +61,8 @@ func TestLimiterNeverGrantsMoreThanItsLimit(t *testing.T) {
 		for seed := range uint64(20) {
 			limit := 1 + int(seed)*3
 			window := time.Duration(1+seed%4) * 500 * time.Millisecond
-			server := Server{Limiter: &Limiter{Limit: limit, Window: window, CountRefused: seed%5 == 4}, Hint: Hint{Slot: true}}
-			g := Group{Count: 30, Policy: mustPolicy(t, p), Noise: time.Millisecond, Demand: []Demand{{Rate: .5}, {From: 2 * time.Second, To: 2020 * time.Millisecond, Units: 2}}}
+			server := Server{Limiter: &Limiter{Limit: limit, Window: window, CountRefused: seed%5 == 4}, Hint: slot()}
+			g := Group{Count: 30, Sender: Sender{Policy: mustPolicy(t, p), Noise: time.Millisecond}, Demand: []Demand{{Rate: .5}, {From: 2 * time.Second, To: 2020 * time.Millisecond, Units: 2}}}
 			at := granted(mustRun(t, one(seed, 8*time.Second, server, g)))
 			for i := limit; i < len(at); i++ {
 				if at[i]-at[i-limit] < int64(window) {
@@ -74,14 +78,14 @@ func TestLimiterNeverGrantsMoreThanItsLimit(t *testing.T) {
 
 // A client alone that obeys the hint of a slot to the second is never refused twice.
 func TestSlotHintIsEnoughForOneClient(t *testing.T) {
-	server := Server{Limiter: &Limiter{Limit: 2, Window: 3 * time.Second}, Hint: Hint{Slot: true}}
-	g := Group{Count: 1, Policy: mustPolicy(t, "hint-exact base=1s"), Demand: []Demand{{To: time.Millisecond, Units: 3}}}
+	server := Server{Limiter: &Limiter{Limit: 2, Window: 3 * time.Second}, Hint: slot()}
+	g := Group{Count: 1, Sender: Sender{Policy: mustPolicy(t, "hint-exact base=1s")}, Demand: []Demand{{To: time.Millisecond, Units: 3}}}
 	r := mustRun(t, one(1, 10*time.Second, server, g))
 	if len(r.Rows) != 4 {
 		t.Fatalf("%d requests, want 3 and one retry", len(r.Rows))
 	}
 	refused, retry := r.Rows[2], r.Rows[3]
-	if refused.Status != 429 || refused.RetryAfter != 3 || !refused.Hinted {
+	if refused.Status != 429 || refused.Wait != 3*time.Second || !refused.Hinted {
 		t.Errorf("third request: %+v, want 429 with Retry-After 3", refused)
 	}
 	if retry.Status != 200 || retry.Chain != refused.Chain || retry.Attempt != 2 {
@@ -93,33 +97,43 @@ func TestSlotHintIsEnoughForOneClient(t *testing.T) {
 }
 
 // Retrying harder against a capacity-bound server completes no more work: the
-// second table of the engineering article that the project grew from, at a tenth
-// of its demand. Goodput stays at 25/s while amplification grows.
+// second table of the engineering article that the project grew from, 120 clients
+// that each offer a unit every 120 ms for 10 s to a server of 25 requests a second,
+// about 40 times its capacity. Goodput stays at 25/s whatever is sent. Its server
+// is slower to refuse than ours and its population closed, so that the absolute
+// counts differ: the order and the ratios are what must come out. 1.00, 2.98, 8.28,
+// 1.01 and 0.26 were measured there.
 func TestGoodputNeverExceedsCapacity(t *testing.T) {
-	const rate, seconds = 25, 20
-	last := 0.0
-	for _, p := range []string{"none", "full-jitter base=100ms cap=2s attempts=3", "full-jitter base=100ms cap=2s"} {
-		server := Server{Capacity: &Capacity{Rate: rate, Workers: 1, Queue: 10}}
-		g := Group{Count: 120, Policy: mustPolicy(t, p), Demand: []Demand{{Every: 1200 * time.Millisecond}}}
+	const rate, seconds, units = 25, 10, 9960
+	tests := []struct {
+		name      string
+		sender    Sender
+		low, high float64 // requests sent, of the units
+	}{
+		{"no retries", Sender{Policy: mustPolicy(t, "none")}, .99, 1.01},
+		{"jitter, 3 attempts", Sender{Policy: mustPolicy(t, "full-jitter base=100ms cap=2s attempts=3")}, 2.8, 3},
+		{"jitter, until success", Sender{Policy: mustPolicy(t, "full-jitter base=100ms cap=2s")}, 7, 9},
+		{"jitter and a budget of 10 %", Sender{Policy: mustPolicy(t, "full-jitter base=100ms cap=2s attempts=3"), Budget: mustBudget(t, "sre ratio=0.1")}, 1.05, 1.11},
+		{"jitter and adaptive throttling", Sender{Policy: mustPolicy(t, "full-jitter base=100ms cap=2s attempts=3"), Adaptive: 2}, .1, .4},
+	}
+	for _, tt := range tests {
+		server := Server{Capacity: &Capacity{Rate: rate, Workers: 1, Queue: 5}}
+		g := Group{Count: 120, Sender: tt.sender, Demand: []Demand{{Every: 120 * time.Millisecond}}}
 		r := mustRun(t, one(5, seconds*time.Second, server, g))
-		done, units := 0, 0
+		done := 0
 		for i := range r.Rows {
 			if r.Rows[i].Status == 200 && r.Rows[i].End < r.Scenario.Start.Add(seconds*time.Second).UnixNano() {
 				done++
 			}
-			if r.Rows[i].Attempt == 1 {
-				units++
-			}
 		}
-		goodput, amplification := float64(done)/seconds, float64(len(r.Rows))/float64(units)
-		t.Logf("%-42s sent %6d amplification %.2f goodput %.1f/s", p, len(r.Rows), amplification, goodput)
-		if math.Abs(goodput-rate) > .04*rate {
-			t.Errorf("%s: goodput %.1f/s, want about %d/s", p, goodput, rate)
+		goodput, amplification := float64(done)/seconds, float64(len(r.Rows))/units
+		t.Logf("%-32s sent %6d amplification %.2f goodput %.1f/s", tt.name, len(r.Rows), amplification, goodput)
+		if math.Abs(goodput-rate) > .06*rate {
+			t.Errorf("%s: goodput %.1f/s, want about %d/s", tt.name, goodput, rate)
 		}
-		if amplification <= last {
-			t.Errorf("%s: amplification %.2f is not above %.2f", p, amplification, last)
+		if amplification < tt.low || amplification > tt.high {
+			t.Errorf("%s: amplification %.2f, want %.2f to %.2f", tt.name, amplification, tt.low, tt.high)
 		}
-		last = amplification
 	}
 }
 
@@ -131,8 +145,8 @@ func TestHintPoliciesCompared(t *testing.T) {
 	order := []string{"hint-exact base=200ms", "hint-floor base=500ms", "full-jitter base=200ms cap=5s"}
 	for _, p := range order {
 		for seed := range uint64(10) {
-			server := Server{Limiter: &Limiter{Limit: 20}, Hint: Hint{Slot: true}}
-			g := Group{Count: 150, Policy: mustPolicy(t, p), Noise: 2 * time.Millisecond, Demand: []Demand{{To: 50 * time.Millisecond, Units: 2, Sequential: true}}}
+			server := Server{Limiter: &Limiter{Limit: 20}, Hint: slot()}
+			g := Group{Count: 150, Sender: Sender{Policy: mustPolicy(t, p), Noise: 2 * time.Millisecond}, Demand: []Demand{{To: 50 * time.Millisecond, Units: 2, Sequential: true}}}
 			r := mustRun(t, one(seed, 2*time.Minute, server, g))
 			if n := len(granted(r)); n != 300 {
 				t.Fatalf("%s: %d successes, want 300", p, n)
@@ -165,7 +179,7 @@ func peakAfter(r *Result, cold time.Duration) (most int) {
 func TestLimiterThatCountsRefusalsSustainsAStorm(t *testing.T) {
 	for _, counts := range []bool{true, false} {
 		server := Server{Limiter: &Limiter{Limit: 30, CountRefused: counts}}
-		g := Group{Count: 40, Policy: mustPolicy(t, "fixed base=1s attempts=4"), Demand: []Demand{{Rate: .4}, {From: 20 * time.Second, To: 22 * time.Second, Units: 5}}}
+		g := Group{Count: 40, Sender: Sender{Policy: mustPolicy(t, "fixed base=1s attempts=4")}, Demand: []Demand{{Rate: .4}, {From: 20 * time.Second, To: 22 * time.Second, Units: 5}}}
 		r := mustRun(t, one(3, 90*time.Second, server, g))
 		refused, all := 0, 0
 		for i := range r.Rows {
@@ -187,11 +201,14 @@ func TestLimiterThatCountsRefusalsSustainsAStorm(t *testing.T) {
 // answer to the one before and after its delay.
 func TestRowsAreConsistent(t *testing.T) {
 	for _, text := range []string{"fixed base=1s attempts=6", "hint-floor base=200ms", "immediate attempts=3"} {
-		server := Server{Capacity: &Capacity{Rate: 30, Workers: 3, Queue: 60}, Hint: Hint{Min: time.Second, Max: 3 * time.Second}}
-		g := Group{Count: 25, Policy: mustPolicy(t, text), Noise: time.Millisecond, Timeout: 1500 * time.Millisecond, Idle: 2 * time.Second, Demand: []Demand{{Rate: .5, GrowTo: 4}}}
+		server := Server{
+			Capacity: &Capacity{Rate: 30, Workers: 3, Queue: 60}, Hint: Hints{{Wait: Wait{Min: time.Second, Max: 3 * time.Second}}},
+			Faults: []Fault{{Share: .02, Do: "timeout"}, {Share: .02, Do: "reset"}},
+		}
+		g := Group{Count: 25, Sender: Sender{Policy: mustPolicy(t, text), Noise: time.Millisecond, Timeout: 1500 * time.Millisecond, Idle: 2 * time.Second}, Demand: []Demand{{Rate: .5, GrowTo: 4}}}
 		r := mustRun(t, one(9, 20*time.Second, server, g))
 		chains, conns := map[uint64]Row{}, map[int]Row{}
-		lost := 0
+		lost, resets := 0, 0
 		for i, row := range r.Rows {
 			if i > 0 && row.Start < r.Rows[i-1].Start || row.End < row.Start {
 				t.Fatalf("row %d is out of order: %+v", i, row)
@@ -208,13 +225,19 @@ func TestRowsAreConsistent(t *testing.T) {
 			if row.ConnSeq != on.ConnSeq+1 || row.Start <= on.End || row.Start <= conn.Opened || conn.Closed != 0 && row.End > conn.Closed {
 				t.Fatalf("row %d %+v does not follow %+v on %+v", i, row, on, conn)
 			}
-			if row.Status == 0 {
+			switch {
+			case row.Status == 0 && conn.ByServer:
+				resets++
+			case row.Status == 0:
 				lost++
+			}
+			if (row.Status == 0) != (row.Outcome == capture.Reset) || row.Status == 0 && row.End != conn.Closed {
+				t.Fatalf("row %d %+v does not end as %+v does", i, row, conn)
 			}
 			chains[row.Chain], conns[row.Conn] = row, row
 		}
-		if lost == 0 {
-			t.Errorf("%s: nobody lost patience with a queue of 2 s", text)
+		if lost == 0 || resets == 0 {
+			t.Errorf("%s: %d lost patience with a queue of 2 s, %d were reset by the server", text, lost, resets)
 		}
 	}
 }
@@ -250,6 +273,29 @@ func TestGrowingDemandGrows(t *testing.T) {
 			t.Errorf("quarter %d: %d requests, want about %.0f", i+1, quarter[i], want)
 		}
 	}
+}
+
+// BenchmarkMillion plays a million exchanges: a service that serves half of what
+// is asked, and clients that come back.
+func BenchmarkMillion(b *testing.B) {
+	sc, err := Parse([]byte(`
+name: million
+start: 2026-03-02T03:10:00Z
+duration: 5m
+server: {limiter: {limit: 1000}, hint: 1s..4s}
+groups:
+  - {name: obedient, count: 1000, agent: a/1, policy: hint-floor base=500ms attempts=4, identity: {key: each}, paths: ["/a/{id}", /b], demand: [{rate: 0.6}]}
+  - {name: deaf, count: 1000, agent: b/1, policy: full-jitter base=200ms cap=5s attempts=5, paths: ["/a/{id}", /b], demand: [{rate: 0.95}]}
+`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := 0
+	for b.Loop() {
+		rows = len(Run(sc).Rows)
+	}
+	b.ReportMetric(float64(rows), "exchanges")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows), "ns/exchange")
 }
 
 func BenchmarkRun(b *testing.B) {

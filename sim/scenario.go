@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"stormwatch/policy"
 )
 
 // Scenario is traffic to be made, and what a reader of it should conclude.
@@ -22,85 +20,63 @@ type Scenario struct {
 	Start    time.Time     `yaml:"start"`
 	Duration time.Duration `yaml:"duration"` // no request is sent later; those under way are finished
 	Server   Server        `yaml:"server"`
+	Layers   []Layer       `yaml:"layers"` // proxies that groups may send through
 	Groups   []Group       `yaml:"groups"`
 	Expect   Expect        `yaml:"expect"`
 }
 
-// Server is the one server of a scenario: exactly one of Limiter and Capacity is set.
+// Server is the one server of a scenario, beside which the tap listens: exactly
+// one of Limiter and Capacity is set.
 type Server struct {
-	Address  netip.AddrPort `yaml:"address"` // default 10.0.0.1:80
-	Host     string         `yaml:"host"`    // default api.example.com
+	Address  netip.AddrPort `yaml:"address"`  // default 10.0.0.1:80
+	Address6 netip.AddrPort `yaml:"address6"` // where clients with IPv6 send; default [2001:db8::1]:80
+	Host     string         `yaml:"host"`     // default api.example.com
 	Limiter  *Limiter       `yaml:"limiter"`
 	Capacity *Capacity      `yaml:"capacity"`
-	Hint     Hint           `yaml:"hint"`    // what refusals name as the wait; default none
+	Hint     Hints          `yaml:"hint"`    // what refusals name as the wait; default none
+	Limits   *Limits        `yaml:"limits"`  // what answers tell of the limiter; default nothing
 	Refusal  time.Duration  `yaml:"refusal"` // mean time to write a refusal; default 500µs
+	Skew     time.Duration  `yaml:"skew"`    // how far the server's clock is ahead of the true time
+	Faults   []Fault        `yaml:"faults"`  // the first that fits a request decides
 }
 
-// Limiter is a sliding-window log: at most Limit requests are granted in any
-// Window, over all clients together. What it refuses is answered 429.
+// Limiter grants requests by count. What it refuses is answered 429.
 type Limiter struct {
+	// Kind is sliding-log (the default: at most Limit granted in any Window),
+	// fixed-window (at most Limit between multiples of Window), token-bucket (Burst
+	// tokens, Limit more in a Window) or concurrency (at most Limit in service).
+	Kind   string        `yaml:"kind"`
 	Limit  int           `yaml:"limit"`
 	Window time.Duration `yaml:"window"` // default 1s
-	// CountRefused makes refused requests use the window too, as limiters do that
+	Burst  int           `yaml:"burst"`  // default Limit
+	// CountRefused makes refused requests use the quota too, as limiters do that
 	// log a request before they look: the policy under which a storm feeds itself.
 	CountRefused bool          `yaml:"count_refused"`
+	Scope        string        `yaml:"scope"`   // who shares a limit: all (the default), key, address or route
+	Refuse       int           `yaml:"refuse"`  // 429 (the default), 503, 403, or 200 for a body that says no
 	Service      time.Duration `yaml:"service"` // mean service time of a granted request; default 8ms
 }
 
 // Capacity is a server that completes Rate requests a second on Workers workers
 // and refuses what finds Queue requests waiting.
 type Capacity struct {
-	Rate    float64 `yaml:"rate"`
-	Workers int     `yaml:"workers"` // default 1
-	Queue   int     `yaml:"queue"`
-	Refuse  int     `yaml:"refuse"` // status of a refusal, 429 or 503; default 503
+	Rate       float64       `yaml:"rate"`
+	Workers    int           `yaml:"workers"` // default 1
+	Queue      int           `yaml:"queue"`
+	Refuse     int           `yaml:"refuse"`      // 503 (the default), 429, or 200 for a body that says no
+	RejectCost time.Duration `yaml:"reject_cost"` // of a worker's time, for each refusal; default none
 }
 
-// Group is a number of like clients, each with an address of its own.
-type Group struct {
-	Name   string        `yaml:"name"`
-	Count  int           `yaml:"count"`
-	Agent  string        `yaml:"agent"`
-	Policy policy.Policy `yaml:"policy"`
-	Demand []Demand      `yaml:"demand"`
-	Method string        `yaml:"method"` // default GET
-	// Paths are drawn from for each unit of work; "{id}" becomes a number that no
-	// other unit has, "{client}" the client's number in its group.
-	Paths   []string      `yaml:"paths"`
-	Latency time.Duration `yaml:"latency"` // one way; default 2ms
-	Noise   time.Duration `yaml:"noise"`   // mean of the exponential delay added to each way
-	Idle    time.Duration `yaml:"idle"`    // a connection unused so long is closed by its client; default 5s
-	Timeout time.Duration `yaml:"timeout"` // patience for an answer; 0 without end
-}
-
-// Demand is a source of units of work for each client of a group: a unit is one
-// request, retried as the policy says. Exactly one of Rate, Every and Units is
-// set, or GrowTo beside Rate.
-type Demand struct {
-	From   time.Duration `yaml:"from"` // since the scenario's start
-	To     time.Duration `yaml:"to"`   // default: the scenario's end
-	Rate   float64       `yaml:"rate"` // units per second, Poisson
-	GrowTo float64       `yaml:"grow_to"`
-	Every  time.Duration `yaml:"every"` // a fixed pace, phase drawn for each client
-	Units  int           `yaml:"units"` // so many at moments drawn from From..To
-	// Sequential starts the second and later of Units when the one before has ended.
-	Sequential bool `yaml:"sequential"`
-}
-
-// Expect is the conclusion that a reader of the traffic should reach.
-type Expect struct {
-	State    string    `yaml:"state"`
-	Cause    string    `yaml:"cause"`
-	Exit     int       `yaml:"exit"`
-	Findings []Finding `yaml:"findings"`
-	Quiet    bool      `yaml:"quiet"` // nothing above info
-}
-
-// Finding is a signature to be raised; Clients names the group at fault, "" all.
-type Finding struct {
-	Signature string `yaml:"signature"`
-	Scope     string `yaml:"scope"`
-	Clients   string `yaml:"clients"`
+// Fault is something else than service that befalls requests.
+type Fault struct {
+	From  time.Duration `yaml:"from"`  // since the scenario's start
+	To    time.Duration `yaml:"to"`    // default: the scenario's end
+	Paths []string      `yaml:"paths"` // prefixes of paths; default all
+	Share float64       `yaml:"share"` // of the requests that fit; default 1
+	Key   int           `yaml:"key"`   // only those that carry the nth credential of their client; default all
+	Do    string        `yaml:"do"`    // a status such as 503, body (200 whose body is an error), timeout or reset
+	After time.Duration `yaml:"after"` // when; default as long as a refusal takes
+	Hint  Hints         `yaml:"hint"`  // what the answer names as a wait
 }
 
 // maxFile bounds a scenario file.

@@ -46,22 +46,25 @@ func TestParse(t *testing.T) {
 	want := &Scenario{
 		Name: "small", Seed: 7, Start: time.Date(2026, 3, 2, 3, 10, 0, 0, time.UTC), Duration: 30 * time.Second,
 		Server: Server{
-			Address: netip.MustParseAddrPort("10.0.0.1:80"), Host: "api.example.com",
-			Limiter: &Limiter{Limit: 20, Window: time.Second, Service: 8 * time.Millisecond},
-			Hint:    Hint{Min: 2 * time.Second, Max: 5 * time.Second}, Refusal: 500 * time.Microsecond,
+			Address: netip.MustParseAddrPort("10.0.0.1:80"), Address6: netip.MustParseAddrPort("[2001:db8::1]:80"), Host: "api.example.com",
+			Limiter: &Limiter{Kind: "sliding-log", Scope: "all", Refuse: 429, Limit: 20, Window: time.Second, Service: 8 * time.Millisecond},
+			Hint:    Hints{{Wait: Wait{Min: 2 * time.Second, Max: 5 * time.Second}, Header: "Retry-After", Form: "seconds"}}, Refusal: 500 * time.Microsecond,
 		},
 		Groups: []Group{{
 			Name: "batch", Count: 3, Method: "GET", Paths: []string{"/a"},
-			Policy: policy.Policy{Name: "full-jitter", Family: policy.FullJitter, Base: 200 * time.Millisecond, Attempts: 4},
-			Demand: []Demand{
-				{To: 30 * time.Second, Rate: .2},
-				{From: 10 * time.Second, To: 10020 * time.Millisecond, Units: 2},
+			Sender: Sender{
+				Policy:  policy.Policy{Name: "full-jitter", Family: policy.FullJitter, Base: 200 * time.Millisecond, Attempts: 4},
+				RetryOn: []string{"429", "500", "502", "503", "504", "lost"}, Latency: 2 * time.Millisecond, Idle: 5 * time.Second,
 			},
-			Latency: 2 * time.Millisecond, Idle: 5 * time.Second,
+			Demand: []Demand{
+				{To: 30 * time.Second, Rate: .2, Copies: 1},
+				{From: 10 * time.Second, To: 10020 * time.Millisecond, Units: 2, Copies: 1},
+			},
+			Identity: Identity{Header: "Authorization", Keys: 1},
 		}},
 		Expect: Expect{State: "storm", Cause: "client-behaviour", Exit: 3, Findings: []Finding{{Signature: "hint-ignored", Clients: "batch"}}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.AddrPort{}, netip.Addr{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -90,6 +93,49 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		{"clients: batch", "clients: bach", `clients "bach" is not the name of a group`},
 		{"state: storm", "state: stormy", "want one of storm, overload"},
 		{"exit: 3", "exit: 3\n---\nname: two", "more than one YAML document"},
+		{"{limit: 20}", "{limit: 20, kind: leaky}", `kind "leaky": want one of sliding-log, fixed-window`},
+		{"{limit: 20}", "{limit: 20, scope: agent}", `scope "agent": want one of all, key, address, route`},
+		{"{limit: 20}", "{limit: 20, burst: 5}", "burst 5: want 1 to 100000, and only of a token-bucket"},
+		{"{limit: 20}", "{kind: concurrency, limit: 2, count_refused: true}", "a concurrency limit cannot count it"},
+		{"{limit: 20}", "{limit: 20, refuse: 418}", "refuse 418: want 429, 503, 403, or 200"},
+		{"limiter: {limit: 20}", "capacity: {rate: 5, reject_cost: -1s}", "reject_cost -1s"},
+		{"limiter: {limit: 20}\n  hint: 2s..5s", "capacity: {rate: 5}\n  hint: slot", "slot needs a limiter"},
+		{"limiter: {limit: 20}", "capacity: {rate: 5}\n  limits: {}", "limits need a limiter"},
+		{"hint: 2s..5s", "limits: {style: json}", `limits: style "json": want one of fields`},
+		{"hint: 2s..5s", "limits: {form: days}", `limits: form "days": want one of seconds`},
+		{"hint: 2s..5s", "faults: [{do: 200}]", `fault 1: do "200": want a status from 400`},
+		{"hint: 2s..5s", "faults: [{do: reset}, {do: 503, share: 2}]", "fault 2: share 2"},
+		{"hint: 2s..5s", "faults: [{do: timeout}]", "give it a timeout"},
+		{"hint: 2s..5s", "address: '[::1]:80'", "address [::1]:80: want IPv4"},
+		{"hint: 2s..5s", "address6: 10.0.0.1:80", "want IPv6"},
+		{"hint: 2s..5s", "skew: 48h", "skew 48h0m0s"},
+		{"groups:", "layers: [{name: a}, {name: a}]\ngroups:", `layer 2: the name "a" is taken`},
+		{"groups:", "layers: [{name: a, counter: x-try}]\ngroups:", `layer 1 (a): counter "x-try": want one of x-envoy-attempt-count`},
+		{"groups:", "layers: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}]\ngroups:", "5 layers: want at most 4"},
+		{"count: 3", "count: 3\n    through: [edge]", `through "edge": not the name of a layer`},
+		{"groups:\n  - name: batch", "layers: [{name: a}]\ngroups:\n  - name: batch\n    through: [a]\n    hedge: {}", "hedge: want it where requests leave for the server"},
+		{"groups:\n  - name: batch", "layers: [{name: a}]\ngroups:\n  - name: batch\n    through: [a]\n    identity: {ipv6: true}", "layers speak IPv4"},
+		{"count: 3", "count: 3\n    retry_on: [429, 200]", `retry_on: "200": want a status from 400 to 599, lost or body`},
+		{"count: 3", "count: 3\n    reads: {form: hours}", `reads: form "hours"`},
+		{"count: 3", "count: 3\n    budget: envoy min=x", "budget envoy: min=x"},
+		{"count: 3", "count: 3\n    adaptive: -1", "adaptive -1"},
+		{"count: 3", "count: 3\n    pace: {burst: 2}", "pace: rate 0, burst 2"},
+		{"count: 3", "count: 3\n    hedge: {copies: 99}", "hedge: after 0s, copies 99"},
+		{"count: 3", "count: 3\n    overruns: true", "overruns needs a deadline"},
+		{"count: 3", "count: 3\n    idempotency: often", `idempotency "often"`},
+		{"count: 3", "count: 3\n    repeated: 2", "repeated 2: want 0 to 1"},
+		{"count: 3", "count: 3\n    identity: {key: some}", `identity: key "some": want each or one`},
+		{"count: 3", "count: 3\n    identity: {keys: 3}", "keys needs key"},
+		{"count: 3", "count: 3\n    identity: {key: one, rotate_on: [429]}", "rotate_on needs keys"},
+		{"count: 3", "count: 3\n    identity: {key: one, header: 'a: b'}", `header "a: b"`},
+		{"count: 3", "count: 3\n    identity: {nat: here}", "unable to parse IP"},
+		{"count: 3", "count: 3\n    frm: 1.2.3.4", "field frm not found"},
+		{"{rate: 0.2}", "{every: 1s, wave: {period: 9s, depth: 0.5}}", "wave: want it beside a rate"},
+		{"{rate: 0.2}", "{rate: 0.2, wave: {period: 9s, depth: 2}}", "a depth above 0 and up to 1"},
+		{"{rate: 0.2}", "{rate: 0.2, think: 1s}", "only where units are sequential"},
+		{"{rate: 0.2}", "{rate: 0.2, copies: -1}", "copies -1: want 1 to 1000"},
+		{"{rate: 0.2}", "{rate: 0.2, paths: [b]}", `demand 1: path "b"`},
+		{"exit: 3", "exit: 3\n  quiet: true", "expect: quiet, and a finding hint-ignored"},
 	}
 	for _, tt := range tests {
 		text := strings.Replace(small, tt.old, tt.new, 1)
@@ -118,6 +164,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 // Whatever parses can be played for a moment.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
+	f.Add([]byte("name: x\nseed: 4\nstart: 2026-03-02T03:10:00Z\nduration: 60s\n" + threeLayers))
 	names, err := filepath.Glob("../testdata/*/*/scenario.yaml")
 	if err != nil {
 		f.Fatal(err)
@@ -137,19 +184,25 @@ func FuzzParse(f *testing.F) {
 		clients, load := 0, 0.0
 		for _, g := range sc.Groups {
 			clients += g.Count
+			if g.Hedge != nil {
+				load += float64(g.Count * g.Hedge.Copies * 10)
+			}
 			for _, d := range g.Demand {
-				load += float64(g.Count) * (d.Rate + d.GrowTo + float64(d.Units))
+				load += float64(g.Count) * (d.Rate + d.GrowTo + float64(d.Units)) * float64(d.Copies)
+			}
+			if g.Latency < time.Millisecond {
+				return
+			}
+		}
+		for _, l := range sc.Layers {
+			if l.Latency < time.Millisecond || l.Count > 100 {
+				return
 			}
 		}
 		if clients > 1000 || load > 1000 {
 			return // too long for a fuzz run, not wrong
 		}
 		sc.Duration = min(sc.Duration, 100*time.Millisecond)
-		for i := range sc.Groups {
-			if sc.Groups[i].Latency < time.Millisecond {
-				return
-			}
-		}
 		Run(sc)
 	})
 }

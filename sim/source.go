@@ -2,8 +2,9 @@ package sim
 
 import (
 	"context"
+	"hash/fnv"
 	"net/netip"
-	"strconv"
+	"strings"
 
 	"stormwatch/capture"
 )
@@ -21,12 +22,15 @@ const (
 // Source reads a Result as a capture would be read, without packets. It may be
 // run more than once, by one goroutine at a time.
 type Source struct {
-	name   string
-	result *Result
+	name    string
+	result  *Result
+	secrets capture.Secrets
 }
 
 // Source returns the traffic as a recorded source of that name.
-func (r *Result) Source(name string) *Source { return &Source{name: name, result: r} }
+func (r *Result) Source(name string) *Source {
+	return &Source{name: name, result: r, secrets: capture.NewSecrets()}
+}
 
 // Info describes the source as a capture of one hop.
 func (s *Source) Info() capture.Info {
@@ -68,16 +72,25 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 // nothing else were on the wire.
 func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
 	r, row := s.result, &s.result.Rows[i]
-	g, frame := r.Group(row), health.Read+1
+	g, conn, frame := r.Group(row), &r.Conns[row.Conn], health.Read+1
 	x := capture.Exchange{
 		Start: row.Start, End: row.End,
-		Src: endpoint(r.Conns[row.Conn].Src), Dst: endpoint(r.Scenario.Server.Address),
+		Src: endpoint(conn.Src), Dst: endpoint(conn.Dst),
 		ConnSeq: row.ConnSeq,
 		Method:  b.Names.InternString(g.Method),
 		Host:    b.Names.InternString(r.Scenario.Server.Host),
 		Agent:   b.Names.InternString(g.Agent),
 		Status:  row.Status, Outcome: row.Outcome, Reason: capture.ReasonOf(row.Status),
 		At: capture.Provenance{A: frame},
+	}
+	if row.BodyError {
+		x.Reason = capture.BodyRefusal
+	}
+	if body := r.requestBody(row); body != "" {
+		x.Body = digest(body)
+	}
+	if row.Asked != "" {
+		s.asked(b.Names, &x, row.Asked)
 	}
 	off := len(b.Text)
 	b.Text = capture.AppendMasked(b.Text, []byte(row.Path))
@@ -86,21 +99,65 @@ func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
 	if row.Outcome == capture.Answered {
 		health.Read++
 		x.At.B = frame + 1
-		x.Date = row.End / 1e9
-		x.Hint = hint(b.Names, row, x.Date)
+		x.Date = r.date(row).Unix()
+		x.Hint = hint(b.Names, row.Fields, x.Date)
 	}
 	health.Used = health.Read
 	b.Exchanges = append(b.Exchanges, x)
 }
 
-func hint(names *capture.Interner, row *Row, date int64) capture.Hint {
-	if !row.Hinted {
-		return capture.Hint{State: capture.Absent}
+// asked takes what the further header lines of a request tell.
+func (s *Source) asked(names *capture.Interner, x *capture.Exchange, fields string) {
+	for line := range strings.SplitSeq(fields, "\r\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		switch name = strings.ToLower(name); name {
+		case "authorization":
+			x.Credential = s.secrets.Hash([]byte(value))
+		case "x-api-key":
+			if x.Credential == 0 {
+				x.Credential = s.secrets.Hash([]byte(value))
+			}
+		case "x-forwarded-for":
+			x.Forwarded = names.InternString(value)
+		case "idempotency-key":
+			x.IdemKey = digest(value)
+		case "amz-sdk-invocation-id":
+			if x.IdemKey == 0 {
+				x.IdemKey = digest(value)
+			}
+		default:
+			if a, ok := capture.ParseAttempt(name, []byte(value)); ok {
+				x.Attempt = a
+			}
+		}
 	}
-	raw := strconv.AppendInt(nil, row.RetryAfter, 10)
-	h := capture.ParseRetryAfter(raw, date, 0)
-	h.Raw = names.Intern(raw)
+}
+
+// hint reads the wait that an answer names: of several the finest unit, unless it
+// cannot be read and another one can.
+func hint(names *capture.Interner, fields string, date int64) (h capture.Hint) {
+	h.State = capture.Absent
+	for _, name := range [...]string{"retry-after-ms", "x-ms-retry-after-ms", retryAfter} {
+		raw, ok := fieldValue(fields, name)
+		if !ok {
+			continue
+		}
+		if name == retryAfter {
+			h = capture.ParseRetryAfter([]byte(raw), date, 0)
+		} else {
+			h = capture.ParseRetryAfterMillis([]byte(raw))
+		}
+		if h.Raw = names.InternString(raw); h.Usable() {
+			break
+		}
+	}
 	return h
+}
+
+func digest(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
 }
 
 // endpoint converts an address to the form of an Exchange.

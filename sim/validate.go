@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -16,12 +17,6 @@ const (
 	maxCount    = 60_000
 	maxRate     = 100_000
 	maxUnits    = 100_000
-)
-
-var (
-	states  = []string{"storm", "overload", "watch", "recovering", "clear", "unknown"}
-	causes  = []string{"none", "unknown", "client-behaviour", "sustaining-loop", "draining", "capacity", "server-fault", "mixed"}
-	methods = []string{"GET", "HEAD", "DELETE", "POST", "PUT"}
 )
 
 // Validate fills in the defaults and tells what is wrong with a scenario. Run
@@ -38,28 +33,43 @@ func (sc *Scenario) Validate() error {
 		return fmt.Errorf("duration %s: want more than 0 and up to %s", sc.Duration, maxDuration)
 	case len(sc.Groups) == 0 || len(sc.Groups) > maxGroups:
 		return fmt.Errorf("%d groups: want 1 to %d", len(sc.Groups), maxGroups)
+	case len(sc.Layers) > maxLayers:
+		return fmt.Errorf("%d layers: want at most %d", len(sc.Layers), maxLayers)
 	}
-	if err := sc.Server.validate(); err != nil {
+	if err := sc.Server.validate(sc.Duration); err != nil {
 		return fmt.Errorf("server: %w", err)
+	}
+	silent := slices.ContainsFunc(sc.Server.Faults, func(f Fault) bool { return f.Do == "timeout" })
+	for i := range sc.Layers {
+		l := &sc.Layers[i]
+		if err := l.validate(); err != nil {
+			return fmt.Errorf("layer %d (%s): %w", i+1, l.Name, err)
+		}
+		if slices.IndexFunc(sc.Layers, func(o Layer) bool { return o.Name == l.Name }) < i {
+			return fmt.Errorf("layer %d: the name %q is taken: give each layer its own", i+1, l.Name)
+		}
 	}
 	for i := range sc.Groups {
 		g := &sc.Groups[i]
-		if err := g.validate(sc.Duration); err != nil {
+		if err := g.validate(sc); err != nil {
 			return fmt.Errorf("group %d (%s): %w", i+1, g.Name, err)
 		}
 		if slices.IndexFunc(sc.Groups, func(o Group) bool { return o.Name == g.Name }) < i {
 			return fmt.Errorf("group %d: the name %q is taken: give each group its own", i+1, g.Name)
 		}
+		if silent && g.Timeout == 0 && g.Deadline == 0 {
+			return fmt.Errorf("group %d (%s): a fault leaves requests without an answer: give it a timeout", i+1, g.Name)
+		}
 	}
 	return sc.Expect.validate(sc.Groups)
 }
 
-func (s *Server) validate() error {
+func (s *Server) validate(duration time.Duration) error {
 	if !s.Address.IsValid() {
 		s.Address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, 1}), 80)
 	}
-	if !s.Address.Addr().Is4() {
-		return fmt.Errorf("address %s: want IPv4", s.Address)
+	if !s.Address6.IsValid() {
+		s.Address6 = netip.MustParseAddrPort("[2001:db8::1]:80")
 	}
 	if s.Host == "" {
 		s.Host = "api.example.com"
@@ -68,34 +78,81 @@ func (s *Server) validate() error {
 		s.Refusal = 500 * time.Microsecond
 	}
 	switch {
+	case !s.Address.Addr().Is4():
+		return fmt.Errorf("address %s: want IPv4", s.Address)
+	case !s.Address6.Addr().Is6():
+		return fmt.Errorf("address6 %s: want IPv6", s.Address6)
 	case !isToken(s.Host):
 		return fmt.Errorf("host %q: want visible ASCII without spaces", s.Host)
 	case s.Refusal < 0 || s.Refusal > time.Minute:
 		return fmt.Errorf("refusal %s: want 0 to 1m", s.Refusal)
+	case s.Skew < -maxDuration || s.Skew > maxDuration:
+		return fmt.Errorf("skew %s: want at most %s either way", s.Skew, maxDuration)
 	case (s.Limiter == nil) == (s.Capacity == nil):
 		return fmt.Errorf("want either limiter or capacity")
-	case s.Limiter != nil:
+	case s.Limits != nil && s.Limiter == nil:
+		return fmt.Errorf("limits need a limiter")
+	}
+	for i := range s.Faults {
+		if err := s.Faults[i].validate(duration); err != nil {
+			return fmt.Errorf("fault %d: %w", i+1, err)
+		}
+	}
+	if err := s.Hint.validate(s.Limiter != nil); err != nil {
+		return err
+	}
+	if s.Limits != nil {
+		if err := s.Limits.validate(); err != nil {
+			return err
+		}
+	}
+	if s.Limiter != nil {
 		return s.Limiter.validate()
-	case s.Hint.Slot:
-		return fmt.Errorf("hint slot needs a limiter: name seconds such as 2s")
 	}
 	return s.Capacity.validate()
 }
 
+var (
+	limiters = []string{"sliding-log", "fixed-window", "token-bucket", "concurrency"}
+	scopes   = []string{"all", "key", "address", "route"}
+)
+
 func (l *Limiter) validate() error {
+	if l.Kind == "" {
+		l.Kind = limiters[0]
+	}
+	if l.Scope == "" {
+		l.Scope = scopes[0]
+	}
 	if l.Window == 0 {
 		l.Window = time.Second
 	}
 	if l.Service == 0 {
 		l.Service = 8 * time.Millisecond
 	}
+	if l.Refuse == 0 {
+		l.Refuse = 429
+	}
+	if l.Burst == 0 && l.Kind == "token-bucket" {
+		l.Burst = l.Limit
+	}
 	switch {
+	case !slices.Contains(limiters, l.Kind):
+		return fmt.Errorf("limiter: kind %q: want one of %s", l.Kind, strings.Join(limiters, ", "))
+	case !slices.Contains(scopes, l.Scope):
+		return fmt.Errorf("limiter: scope %q: want one of %s", l.Scope, strings.Join(scopes, ", "))
 	case l.Limit < 1 || l.Limit > maxRate:
 		return fmt.Errorf("limiter: limit %d: want 1 to %d", l.Limit, maxRate)
-	case l.Window < time.Millisecond || l.Window > time.Hour:
-		return fmt.Errorf("limiter: window %s: want 1ms to 1h", l.Window)
+	case l.Window < time.Millisecond || l.Window > maxDuration:
+		return fmt.Errorf("limiter: window %s: want 1ms to %s", l.Window, maxDuration)
+	case l.Burst < 0 || l.Burst > maxRate || l.Burst > 0 && l.Kind != "token-bucket":
+		return fmt.Errorf("limiter: burst %d: want 1 to %d, and only of a token-bucket", l.Burst, maxRate)
+	case l.CountRefused && l.Kind == "concurrency":
+		return fmt.Errorf("limiter: count_refused: what is refused is not in service, so a concurrency limit cannot count it")
 	case l.Service < 0 || l.Service > time.Hour:
 		return fmt.Errorf("limiter: service %s: want 0 to 1h", l.Service)
+	case !slices.Contains([]int{429, 503, 403, 200}, l.Refuse):
+		return fmt.Errorf("limiter: refuse %d: want 429, 503, 403, or 200 for a body that says no", l.Refuse)
 	}
 	return nil
 }
@@ -114,97 +171,35 @@ func (c *Capacity) validate() error {
 		return fmt.Errorf("capacity: workers %d: want 1 to 10000", c.Workers)
 	case c.Queue < 0 || c.Queue > 1_000_000:
 		return fmt.Errorf("capacity: queue %d: want 0 to 1000000", c.Queue)
-	case c.Refuse != 429 && c.Refuse != 503:
-		return fmt.Errorf("capacity: refuse %d: want 429 or 503", c.Refuse)
+	case !slices.Contains([]int{429, 503, 200}, c.Refuse):
+		return fmt.Errorf("capacity: refuse %d: want 429, 503, or 200 for a body that says no", c.Refuse)
+	case c.RejectCost < 0 || c.RejectCost > time.Minute:
+		return fmt.Errorf("capacity: reject_cost %s: want 0 to 1m", c.RejectCost)
 	}
 	return nil
 }
 
-func (g *Group) validate(duration time.Duration) error {
-	if g.Method == "" {
-		g.Method = "GET"
+func (f *Fault) validate(duration time.Duration) error {
+	if f.To == 0 {
+		f.To = duration
 	}
-	if g.Latency == 0 {
-		g.Latency = 2 * time.Millisecond
+	if f.Share == 0 {
+		f.Share = 1
 	}
-	if g.Idle == 0 {
-		g.Idle = 5 * time.Second
-	}
+	status, err := strconv.Atoi(f.Do)
 	switch {
-	case g.Name == "" || !isToken(g.Name):
-		return fmt.Errorf("name %q: want visible ASCII without spaces", g.Name)
-	case g.Count < 1 || g.Count > maxCount:
-		return fmt.Errorf("count %d: want 1 to %d", g.Count, maxCount)
-	case !slices.Contains(methods, g.Method):
-		return fmt.Errorf("method %q: want one of %s", g.Method, strings.Join(methods, ", "))
-	case g.Agent != "" && !isText(g.Agent):
-		return fmt.Errorf("agent %q: want printable ASCII", g.Agent)
-	case len(g.Paths) == 0:
-		return fmt.Errorf("paths are missing")
-	case len(g.Demand) == 0:
-		return fmt.Errorf("demand is missing")
+	case f.From < 0 || f.To < f.From || f.To > maxDuration:
+		return fmt.Errorf("from %s to %s: want an interval within the scenario", f.From, f.To)
+	case !(f.Share > 0 && f.Share <= 1):
+		return fmt.Errorf("share %g: want more than 0 and up to 1", f.Share)
+	case f.Key < 0:
+		return fmt.Errorf("key %d: want the ordinal of a credential, from 1", f.Key)
+	case f.After < 0 || f.After > time.Hour:
+		return fmt.Errorf("after %s: want 0 to 1h", f.After)
+	case !slices.Contains([]string{inBody, "timeout", "reset"}, f.Do) && (err != nil || status < 400 || status > 599):
+		return fmt.Errorf("do %q: want a status from 400 to 599, body, timeout or reset", f.Do)
 	}
-	for _, p := range g.Paths {
-		if !strings.HasPrefix(p, "/") || !isToken(p) {
-			return fmt.Errorf("path %q: want a slash, then visible ASCII without spaces", p)
-		}
-	}
-	for _, d := range []time.Duration{g.Latency, g.Noise, g.Idle, g.Timeout, g.Policy.Base, g.Policy.Cap} {
-		if d < 0 || d > maxDuration {
-			return fmt.Errorf("duration %s: want 0 to %s", d, maxDuration)
-		}
-	}
-	for i := range g.Demand {
-		if err := g.Demand[i].validate(duration); err != nil {
-			return fmt.Errorf("demand %d: %w", i+1, err)
-		}
-	}
-	return nil
-}
-
-func (d *Demand) validate(duration time.Duration) error {
-	if d.To == 0 {
-		d.To = duration
-	}
-	kinds := 0
-	for _, set := range []bool{d.Rate != 0 || d.GrowTo != 0, d.Every != 0, d.Units != 0} {
-		if set {
-			kinds++
-		}
-	}
-	switch {
-	case kinds != 1:
-		return fmt.Errorf("want exactly one of rate (with grow_to or not), every, units")
-	case d.From < 0 || d.To < d.From || d.To > maxDuration:
-		return fmt.Errorf("from %s to %s: want an interval within the scenario", d.From, d.To)
-	case !(d.Rate >= 0 && d.Rate <= maxRate && d.GrowTo >= 0 && d.GrowTo <= maxRate):
-		return fmt.Errorf("rate %g, grow_to %g: want 0 to %d a second", d.Rate, d.GrowTo, maxRate)
-	case d.Every < 0 || d.Every > 0 && d.Every < time.Millisecond:
-		return fmt.Errorf("every %s: want at least 1ms", d.Every)
-	case d.Units < 0 || d.Units > maxUnits:
-		return fmt.Errorf("units %d: want 1 to %d", d.Units, maxUnits)
-	case d.Sequential && d.Units == 0:
-		return fmt.Errorf("sequential needs units")
-	}
-	return nil
-}
-
-func (e *Expect) validate(groups []Group) error {
-	if e.State != "" && !slices.Contains(states, e.State) {
-		return fmt.Errorf("expect: state %q: want one of %s", e.State, strings.Join(states, ", "))
-	}
-	if e.Cause != "" && !slices.Contains(causes, e.Cause) {
-		return fmt.Errorf("expect: cause %q: want one of %s", e.Cause, strings.Join(causes, ", "))
-	}
-	for _, f := range e.Findings {
-		if f.Signature == "" {
-			return fmt.Errorf("expect: a finding has no signature")
-		}
-		if f.Clients != "" && !slices.ContainsFunc(groups, func(g Group) bool { return g.Name == f.Clients }) {
-			return fmt.Errorf("expect: finding %s: clients %q is not the name of a group", f.Signature, f.Clients)
-		}
-	}
-	return nil
+	return f.Hint.validate(false)
 }
 
 // isText tells whether s may stand in a header field: printable ASCII, no quote,

@@ -42,7 +42,7 @@ var rowKeys = []string{
 // start order; attempts of a chain count from one.
 func TestExchangesContract(t *testing.T) {
 	capturePlace, logPlace := regexp.MustCompile(`^frame \d+(/\d+)?$`), regexp.MustCompile(`^line \d+$`)
-	address := regexp.MustCompile(`^10\.\d+\.\d+\.\d+:\d+$`)
+	address := regexp.MustCompile(`^(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d+$`)
 	for _, file := range append(captures(t), "../../testdata/logs/nginx-first/access.log") {
 		isLog := strings.HasSuffix(file, ".log")
 		keys, place := slices.Clone(rowKeys), logPlace
@@ -56,6 +56,7 @@ func TestExchangesContract(t *testing.T) {
 		}
 		var before time.Time
 		length := map[string]int{}
+		counted := isLog || chainsKnown(t, file)
 		for line := range strings.Lines(out) {
 			var all map[string]json.RawMessage
 			var row struct {
@@ -65,8 +66,8 @@ func TestExchangesContract(t *testing.T) {
 				ConnSeq                                                 int `json:"conn_seq"`
 				Status, Attempt                                         int
 				Hint                                                    struct {
-					State string
-					Wait  *float64 `json:"wait_s"`
+					State, Kind string
+					Wait        *float64 `json:"wait_s"`
 				}
 				Evidence   string
 				Confidence float64
@@ -85,16 +86,16 @@ func TestExchangesContract(t *testing.T) {
 			case row.Time.Before(before) || row.End.Before(row.Time),
 				row.Client == "" || row.Source == "" || row.Chain == "" || row.Outcome == "" || row.Reason == "",
 				row.Method != "GET" && row.Method != "POST", !strings.HasPrefix(row.Path, "/"),
-				row.Attempt != length[row.Chain],
+				counted && row.Attempt != length[row.Chain],
 				row.Confidence < 0 || row.Confidence > 1, !regexp.MustCompile(`^E[0-5]$`).MatchString(row.Evidence),
 				!place.MatchString(row.At), !isLog && (row.ConnSeq < 1 || !address.MatchString(row.Src)),
 				isLog && row.Hint.State != "not-observable",
-				row.Hint.State == "present" && row.Hint.Wait == nil:
+				row.Hint.State == "present" && (row.Hint.Wait == nil) != (row.Hint.Kind == "malformed"):
 				t.Fatalf("%s: %s", file, line)
 			}
 			before = row.Time
 		}
-		if len(length) < 100 {
+		if len(length) < 40 {
 			t.Errorf("%s: %d chains", file, len(length))
 		}
 	}

@@ -23,6 +23,7 @@ type Conn struct {
 	addr   [2]netip.AddrPort // client, server
 	seq    [2]uint32         // next to send
 	seen   [2]bool           // that side has sent something to acknowledge
+	last   [2][]byte         // payload of each side's latest Send
 	closed bool
 }
 
@@ -32,6 +33,24 @@ func (c *Conn) Send(t int64, fromClient bool, payload []byte) {
 	if c.refuse("send") {
 		return
 	}
+	c.last[side(fromClient)] = append(c.last[side(fromClient)][:0], payload...)
+	c.send(t, fromClient, payload)
+}
+
+// Resend repeats the latest Send of one side, segment for segment: what is seen
+// of a retransmission, or by a tap that sees a packet twice.
+func (c *Conn) Resend(t int64, fromClient bool) {
+	if c.refuse("resend") {
+		return
+	}
+	payload := c.last[side(fromClient)]
+	next := c.seq[side(fromClient)]
+	c.seq[side(fromClient)] = next - uint32(len(payload))
+	c.send(t, fromClient, payload)
+	c.seq[side(fromClient)] = next
+}
+
+func (c *Conn) send(t int64, fromClient bool, payload []byte) {
 	for len(payload) > MSS {
 		c.segment(t, side(fromClient), ack, payload[:MSS])
 		payload = payload[MSS:]

@@ -110,6 +110,49 @@ func TestSequence(t *testing.T) {
 	}
 }
 
+// A packet sent again has the bytes and numbers of the first one, and moves nothing.
+func TestResend(t *testing.T) {
+	for _, ends := range [][2]netip.AddrPort{{client4, server4}, {client6, server6}} {
+		var b bytes.Buffer
+		w, err := New(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := w.Dial(start, ends[0], ends[1])
+		c.Send(start+10, true, append([]byte("POST / HTTP/1.1\r\nContent-Length: 2000\r\n\r\n"), make([]byte, 2000)...))
+		c.Resend(start+20, true)
+		c.Send(start+30, false, []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		c.Send(start+40, true, []byte("GET / HTTP/1.1\r\n\r\n"))
+		c.Abort(start+50, false)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		ps := packets(b.Bytes())
+		if len(ps) != 3+2+2+1+1+1 {
+			t.Fatalf("%d packets", len(ps))
+		}
+		tcp := func(i int) []byte {
+			ip := ps[i].data[14:]
+			if ip[0]>>4 == 6 {
+				return ip[40:]
+			}
+			return ip[20:]
+		}
+		for i := 3; i < 5; i++ {
+			if !bytes.Equal(tcp(i), tcp(i+2)) {
+				t.Errorf("segment %d differs when it is sent again", i-2)
+			}
+		}
+		next := binary.BigEndian.Uint32(tcp(6)[4:]) + uint32(len(tcp(6))-20)
+		if got := binary.BigEndian.Uint32(tcp(8)[4:]); got != next {
+			t.Errorf("the next request begins at %d, want %d", got, next)
+		}
+		if flags := tcp(9)[13]; flags != rst|ack || binary.BigEndian.Uint16(tcp(9)) != 80 {
+			t.Errorf("the last packet has flags %x from port %d", flags, binary.BigEndian.Uint16(tcp(9)))
+		}
+	}
+}
+
 func TestEqualCallsGiveEqualBytes(t *testing.T) {
 	if !bytes.Equal(talk(t), talk(t)) {
 		t.Error("two captures of the same calls differ")
