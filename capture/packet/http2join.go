@@ -183,8 +183,8 @@ func isPreface(b []byte) bool {
 
 // upgrade goes on in HTTP/2 after a request of HTTP/1.1, which stream 1 answers
 // (RFC 7540 section 3.2).
-func (s *stream) upgrade(seq uint32) {
-	m := s.match(seq)
+// m is nil where the request was not seen.
+func (s *stream) upgrade(m *message) {
 	s.tunnel()
 	s.speak(s.client, true)
 	h := s.h2
