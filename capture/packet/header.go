@@ -174,11 +174,11 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 		p.state = atStart
 		return true
 	}
+	m := s.match(p.seq)
 	if status == 101 && upgradesHTTP2(rest) {
-		s.upgrade(p.seq)
+		s.upgrade(m)
 		return true
 	}
-	m := s.match(p.seq)
 	if m == nil {
 		m = s.response(p)
 		s.hold(m)

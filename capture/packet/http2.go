@@ -117,32 +117,6 @@ func (h *http2conn) release() {
 	}
 }
 
-// upgrade goes on in HTTP/2 after a request of HTTP/1.1, which stream 1 answers
-// (RFC 7540 section 3.2).
-func (s *stream) upgrade(seq uint32) {
-	m := s.match(seq)
-	s.tunnel()
-	s.speak(s.client, true)
-	h := s.h2
-	h.last = 1
-	h.flow[1-s.client].synced = true
-	if m != nil {
-		m.h2 = streamState{id: 1, rpc: rpcNo}
-		h.streams = append(h.streams, m)
-	}
-}
-
-// upgradesHTTP2 tells whether the fields of a response with status 101 switch to
-// HTTP/2.
-func upgradesHTTP2(rest []byte) bool {
-	for name, value := field(&rest); name != nil; name, value = field(&rest) {
-		if is(name, "upgrade") {
-			return is(value, "h2c")
-		}
-	}
-	return false
-}
-
 // closed takes the orderly end of a direction. A server that has closed will not
 // answer any more; requests that a hole holds back may still come.
 func (h *http2conn) closed(d int) {
