@@ -35,7 +35,10 @@ const (
 )
 
 // Skip counts one unit passed over; example is kept for the first few.
-func (h *Health) Skip(reason, example string) {
+func (h *Health) Skip(reason, example string) { h.SkipMany(reason, 1, example) }
+
+// SkipMany counts n units passed over for one reason.
+func (h *Health) SkipMany(reason string, n uint64, examples ...string) {
 	i := slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason })
 	if i < 0 {
 		if len(h.Skipped) == maxSkipReasons {
@@ -50,12 +53,11 @@ func (h *Health) Skip(reason, example string) {
 		}
 	}
 	s := &h.Skipped[i]
-	s.Count++
-	if len(s.Examples) < maxSkipExamples && example != "" {
-		if len(example) > maxExampleBytes {
-			example = example[:maxExampleBytes]
+	s.Count += n
+	for _, example := range examples {
+		if len(s.Examples) < maxSkipExamples && example != "" {
+			s.Examples = append(s.Examples, example[:min(len(example), maxExampleBytes)])
 		}
-		s.Examples = append(s.Examples, example)
 	}
 }
 

@@ -30,7 +30,7 @@ func (e *engine) clone() *engine {
 func (j *judge) clone() judge {
 	c := *j
 	c.found, c.notJudged, c.events = slices.Clone(j.found), slices.Clone(j.notJudged), slices.Clone(j.events)
-	c.flagged, c.firstBad, c.active = slices.Clone(j.flagged), slices.Clone(j.firstBad), nil
+	c.flagged, c.firstBad, c.sums, c.active = slices.Clone(j.flagged), slices.Clone(j.firstBad), slices.Clone(j.sums), nil
 	return c
 }
 

@@ -31,6 +31,7 @@ type client struct {
 	flags                         flags
 	dirty                         bool
 	herd                          herd.Member
+	told                          earliness // what of it the sums of the client signatures hold
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population
@@ -69,6 +70,7 @@ type delta struct {
 	refusedOn  [routeGroups]int32 // refusals by route
 	dirty      []uint32
 	retries    []int32 // events that are retries, for the herd's rounds
+	newClients int64   // seen for the first time
 	newHinted  int64   // clients that met a usable hint with a retry for the first time
 	firstBare  int64   // start of the earliest bare refusal of the second; 0 none
 }
@@ -147,6 +149,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	r := &f.rec
 	if c.attempts == 0 {
 		c.firstSeen = r.Start
+		d.newClients++
 	}
 	c.attempts++
 	c.lastSeen = max(c.lastSeen, r.Start)

@@ -22,12 +22,12 @@ type copies struct {
 }
 
 // findCopies returns nil where there is nothing to compare.
-func findCopies(r *Recording, ins []*Inlet) (*copies, error) {
+func findCopies(r *Recording, ins []*Inlet, from, to int64) (*copies, error) {
 	if len(ins) < 2 {
 		return nil, nil
 	}
 	c := &copies{r: r, whole: map[[2]uint8]bool{}, byKey: map[uint64][]int{}, seen: map[uint64]uint64{}}
-	n := newOverlap(ins)
+	n := newOverlap(ins, from, to)
 	if err := r.merge(ins, n.count); err != nil {
 		return nil, err
 	}
@@ -41,11 +41,14 @@ func findCopies(r *Recording, ins []*Inlet) (*copies, error) {
 }
 
 // maxGroup bounds the records of one start that are compared with each other.
-const maxGroup = 1 << 16
+const (
+	maxGroup     = 1 << 18 // with a clock of one second the requests of one second
+	maxGroupText = 64 << 20
+)
 
 // take holds a record back until all of its start are there.
 func (c *copies) take(x *record, target []byte, keep func(*record, []byte) error) error {
-	if len(c.group) > 0 && (c.group[0].Start != x.Start || len(c.group) == maxGroup) {
+	if len(c.group) > 0 && (c.group[0].Start != x.Start || len(c.group) == maxGroup || len(c.text) > maxGroupText) {
 		if err := c.flush(keep); err != nil {
 			return err
 		}

@@ -96,6 +96,10 @@ func newEngine(o Options, n *names) *engine {
 // may break that rule, and is then counted but not matched.
 func (e *engine) take(r *record, target []byte) int32 {
 	e.advance(floor(r.Start))
+	if e.begun && r.Start < e.now-bygoneAfter {
+		e.bygone(r)
+		return -1
+	}
 	i := e.board(r, target)
 	f := &e.flights[i]
 	if f.rec.Start < e.now || f.rec.Flags&capture.Unnamed != 0 {
@@ -103,6 +107,37 @@ func (e *engine) take(r *record, target []byte) int32 {
 	}
 	e.starts = append(e.starts, i)
 	return i
+}
+
+// bygoneAfter is how late a live exchange may come to count in the rates of the
+// present: as far as the verdict looks back.
+const bygoneAfter = 10 * tick
+
+// bygone counts an exchange that comes long after its time: in the totals, not in
+// the rates of a second it has no part in.
+func (e *engine) bygone(r *record) {
+	e.growClients()
+	c, n := &e.clients[r.client], secondCounts{attempts: 1, first: 1, ended: 1}
+	if c.attempts == 0 {
+		c.firstSeen = r.Start
+		e.pop.clients++
+	}
+	c.attempts++
+	c.first++
+	switch {
+	case r.Refused():
+		c.refused++
+		n.refused, n.failed = 1, 1
+	case r.Failed():
+		c.failed++
+		if faulty(r) {
+			n.failed = 1
+		}
+	default:
+		c.ok++
+		n.good = 1
+	}
+	e.pop.total.add(&n)
 }
 
 // land schedules the outcome of a flight.

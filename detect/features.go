@@ -123,16 +123,15 @@ func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {
 	}
 }
 
-func (j *judge) clientFeatures(e *engine, c *client) {
+func (j *judge) clientFeatures(e *engine, s earliness) {
 	v := &j.values
 	circumstances(e, v)
-	n := int64(c.hinted)
-	v.Set(rules.HintedRetries, float64(c.hinted), n)
-	v.Set(rules.EarlyRetries, float64(c.early), n)
-	if c.hinted > 0 {
-		v.Set(rules.EarlyShare, float64(c.early)/float64(c.hinted), n)
+	v.Set(rules.HintedRetries, float64(s.hinted), s.hinted)
+	v.Set(rules.EarlyRetries, float64(s.early), s.hinted)
+	if s.hinted > 0 {
+		v.Set(rules.EarlyShare, float64(s.early)/float64(s.hinted), s.hinted)
 	}
-	if c.early > 0 {
-		v.Set(rules.EarlyMeanS, float64(c.earlyBy)/float64(c.early), int64(c.early))
+	if s.early > 0 {
+		v.Set(rules.EarlyMeanS, float64(s.byMillis)/1e3/float64(s.early), s.early)
 	}
 }

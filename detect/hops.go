@@ -91,7 +91,8 @@ func (r *Recording) stand() error {
 			}
 			continue
 		case hop.Same:
-			if in.info.Vantage == to.info.Vantage && in.info.Kind == to.info.Kind {
+			exact := link.Offset == 0 && link.Error == 0
+			if exact && in.info.Vantage == to.info.Vantage && in.info.Kind == to.info.Kind {
 				tier = append(tier, in) // copies of single exchanges are found one by one
 				s.primary = true
 				continue

@@ -36,7 +36,7 @@ func (j *judge) whole(e *engine) Verdict {
 	case v.State == Clear:
 		v.What = clearText(&e.pop.total)
 	case v.State > Watch:
-		v.What = alarmText(names, sum)
+		v.What = alarmText(names, sum, sum)
 	}
 	return v
 }

@@ -21,6 +21,7 @@ type judge struct {
 	events    []Event
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
 	flagged   []int64            // clients that carry each client signature's flag
+	sums      []earliness        // of the clients that carry each client signature's flag
 	firstBad  []int64            // earliest evidence of each client signature
 	active    []uint32           // clients to be judged in this second; reused
 	loop      sustain.Reading
@@ -54,6 +55,7 @@ func newJudge(set *rules.Set) judge {
 	}
 	j.flagged = make([]int64, len(j.clientSig))
 	j.firstBad = make([]int64, len(j.clientSig))
+	j.sums = make([]earliness, len(j.clientSig))
 	return j
 }
 

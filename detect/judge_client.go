@@ -22,10 +22,12 @@ func (j *judge) clients(e *engine) {
 	}
 	slices.Sort(j.active)
 	for _, id := range j.active {
-		j.clientFeatures(e, &e.clients[id])
+		c := &e.clients[id]
+		j.clientFeatures(e, c.since(earliness{}))
 		for k, s := range j.clientSig {
-			j.client(&e.clients[id], k, s)
+			j.client(c, k, s)
 		}
+		c.told = c.since(earliness{})
 	}
 	for k, s := range j.clientSig {
 		j.quote(e, k, s)
@@ -43,31 +45,46 @@ func (j *judge) client(c *client, k int, s *rules.Signature) {
 	ok, _ := s.Enough(&j.values)
 	raised := ok && s.Raised(&j.values)
 	switch was := c.flags&bit != 0; {
-	case raised && !was:
+	case raised && was:
+		j.sums[k].add(c.since(c.told), 1)
+	case raised:
 		c.flags |= bit
 		j.flagged[k]++
+		j.sums[k].add(c.since(earliness{}), 1)
 		if j.firstBad[k] == 0 || c.firstEarly < j.firstBad[k] {
 			j.firstBad[k] = c.firstEarly
 		}
 	case !raised && was:
 		c.flags &^= bit
 		j.flagged[k]--
+		j.sums[k].add(c.told, -1)
 	}
 }
 
+// since is how a client kept to hints after t was told of it.
+func (c *client) since(t earliness) earliness {
+	return earliness{int64(c.hinted) - t.hinted, int64(c.early) - t.early, int64(c.earlyBy*1e3) - t.byMillis}
+}
+
+// earliness sums how clients kept to hints; integers, so that what was added can be
+// taken away again.
+type earliness struct{ hinted, early, byMillis int64 }
+
+func (s *earliness) add(o earliness, sign int64) {
+	s.hinted += sign * o.hinted
+	s.early += sign * o.early
+	s.byMillis += sign * o.byMillis
+}
+
 // quote has a client signature hold if clients have just shown it. The finding
-// speaks of the one with the most early retries, of several the first.
+// speaks of all who carry it together.
 func (j *judge) quote(e *engine, k int, s *rules.Signature) {
-	var most *client
-	for _, id := range j.active {
+	if !slices.ContainsFunc(j.active, func(id uint32) bool {
 		c := &e.clients[id]
-		if c.flags>>k&1 == 1 && c.lastEarly >= e.now-tick && (most == nil || c.early > most.early) {
-			most = c
-		}
-	}
-	if most == nil {
+		return c.flags>>k&1 == 1 && c.lastEarly >= e.now-tick
+	}) {
 		return
 	}
-	j.clientFeatures(e, most)
+	j.clientFeatures(e, j.sums[k])
 	j.hold(e, s, 0, &j.values)
 }

@@ -77,6 +77,7 @@ func (e *engine) forget(gone []uint32) {
 		for k := range e.judge.flagged {
 			if c.flags>>k&1 == 1 {
 				e.judge.flagged[k]--
+				e.judge.sums[k].add(c.told, -1)
 			}
 		}
 		e.left += int64(min(c.attempts, 1))

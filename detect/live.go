@@ -60,51 +60,49 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 	in.note(b)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wall != 0 && in.mark > l.wall+ahead { // a mark drawn from an exchange that is set aside
-		in.mark = l.newest
-	}
 	in.names = b.Names
 	asides := in.asides.SkippedTotal()
-	for i := range b.Exchanges {
-		if !l.e.sources[in.index].Primary {
-			break // nothing that is counted comes from it
+	primary := l.e.sources[in.index].Primary
+	if primary { // nothing that is counted comes from the others
+		l.tallies = append(l.tallies, b.Tallies...)
+		for i := range b.Exchanges {
+			l.receive(in, b, i)
 		}
-		w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
-		in.shift(&w.rec.Exchange)
-		if reason := l.timeless(&w.rec.Exchange); reason != "" {
-			in.aside(reason, w.rec.At)
-			continue
-		}
-		target := b.Bytes(b.Exchanges[i].Target)
-		in.translate(l.names, &w.rec)
-		l.names.group(&w.rec, target)
-		w.target = slices.Clone(target)
-		l.newest = max(l.newest, w.rec.Start)
-		heap.Push(&l.wait, w)
 	}
+	in.pace.follow(in.told(b), len(b.Exchanges) == 0 || !primary, l.wall)
 	if b.Health != nil || in.asides.SkippedTotal() != asides {
 		l.e.sources[in.index].Health = in.source().Health
 	}
-	l.tallies = append(l.tallies, b.Tallies...)
 	for len(l.wait) > maxWaiting {
 		l.board()
 	}
 	return nil
 }
 
-// ahead is how far before the caller's clock a live exchange may be dated: a day
-// covers every mistake of a time zone.
-const ahead = 24 * 3600 * tick
-
-// timeless tells why an exchange cannot be judged for its time; "" if it can.
-func (l *Live) timeless(x *capture.Exchange) string {
-	switch {
-	case x.Start != sane(x.Start):
-		return absurdTime
-	case l.wall != 0 && x.Start > l.wall+ahead:
-		return futureTime
+// receive lets an exchange into the window, unless its time cannot be believed.
+func (l *Live) receive(in *Inlet, b *capture.Batch, i int) {
+	w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
+	in.shift(&w.rec.Exchange)
+	if w.rec.Start != sane(w.rec.Start) {
+		in.aside(absurdTime, w.rec.At)
+		return
 	}
-	return ""
+	w.target = slices.Clone(b.Bytes(b.Exchanges[i].Target))
+	in.translate(l.names, &w.rec)
+	take, drop := in.pace.admit(w)
+	l.enter(in, take)
+	for i := range drop {
+		in.aside(leapTime, drop[i].rec.At)
+	}
+}
+
+func (l *Live) enter(in *Inlet, take []waiter) {
+	for _, w := range take {
+		in.pace.punctual(&w.rec.Exchange)
+		l.names.group(&w.rec, w.target)
+		l.newest = max(l.newest, w.rec.Start)
+		heap.Push(&l.wait, w)
+	}
 }
 
 // board takes the earliest waiting exchange into the engine.
@@ -124,6 +122,9 @@ func (l *Live) board() {
 		l.inlets[w.rec.source].late++ // the source's own count does not have it
 	}
 	i := l.e.take(&w.rec, w.target)
+	if i < 0 {
+		return
+	}
 	if w.rec.Outcome == capture.Pending && w.rec.ID != 0 && len(l.open) < maxWaiting {
 		l.open[key] = i
 		return
@@ -152,8 +153,9 @@ func (l *Live) Advance(wall int64) error {
 		if in.seen {
 			in.seen, in.heard = false, wall
 		}
-		if wall-in.heard < idleAfter && in.mark != 0 {
-			mark, active = min(mark, in.mark), true
+		l.enter(in, in.pace.settle(wall))
+		if wall-in.heard < idleAfter && in.pace.mark != 0 {
+			mark, active = min(mark, in.pace.mark), true
 		}
 	}
 	if !active {
@@ -179,6 +181,17 @@ func (l *Live) Advance(wall int64) error {
 func (l *Live) Finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, in := range l.inlets {
+		for _, w := range in.pace.odd {
+			if in.pace.newest == 0 || w.rec.Start <= l.wall+soon {
+				l.enter(in, []waiter{w})
+				continue
+			}
+			in.aside(leapTime, w.rec.At)
+		}
+		in.pace.odd = nil
+		l.e.sources[in.index].Health = in.source().Health
+	}
 	for len(l.wait) > 0 {
 		l.board()
 	}

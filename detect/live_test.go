@@ -297,7 +297,7 @@ func TestSilentClientsLeave(t *testing.T) {
 	if others != 2+2+4 {
 		t.Errorf("%d attempts of others, want those of the two too many, of the one too late, and of the four that left", others)
 	}
-	if n := l.Snapshot(detect.View{}).Sources[0].Note; !strings.Contains(n, "beyond") {
+	if n := l.Snapshot(detect.View{}).Sources[0].Note; !strings.Contains(n, "4 clients silent") || !strings.Contains(n, "beyond the first 5") {
 		t.Errorf("nothing tells of it: %q", n)
 	}
 }

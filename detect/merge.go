@@ -55,7 +55,7 @@ func (r *Recording) summed() (ins []*Inlet) {
 // dated far from all others and second copies.
 func (r *Recording) join(ins []*Inlet) error {
 	from, to := bulk(ins)
-	same, err := findCopies(r, ins)
+	same, err := findCopies(r, ins, from, to)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 const (
 	absurdTime = "dated before 1938 or after 2220: a broken clock or line"
 	farTime    = "dated far from all others: a broken clock or line"
-	futureTime = "dated more than a day ahead of this machine's clock"
+	leapTime   = "dated far ahead of those before and after: a broken clock or line"
 )
 
 // aside counts an exchange that is not judged for its time.
@@ -59,8 +59,8 @@ func floorTo(t, unit int64) int64 { return t - ((t%unit)+unit)%unit }
 // all of them, a log of a day loses a line dated next month.
 const (
 	farTimes = 10
-	fewOf    = 1000 // at most one in so many, or a single one
-	farNeeds = 100  // exchanges below which none is called far
+	fewOf    = 200 // at most one in so many at either end, or three
+	farNeeds = 100 // exchanges below which none is called far
 )
 
 // bulk returns the span of time, from inclusive, to exclusive, in which the
@@ -79,7 +79,7 @@ func bulk(ins []*Inlet) (from, to int64) {
 	if total < farNeeds || len(all) > maxHours {
 		return math.MinInt64, math.MaxInt64
 	}
-	few := max(1, total/fewOf)
+	few := max(3, total/fewOf)
 	at := slices.Sorted(maps.Keys(all))
 	lo := 0
 	for i := range at {

@@ -11,21 +11,21 @@ type overlap struct {
 	group map[uint64]map[uint8]int64
 }
 
-func newOverlap(ins []*Inlet) *overlap {
+func newOverlap(ins []*Inlet, from, to int64) *overlap {
 	o := &overlap{
 		span: map[uint8][2]int64{}, all: map[uint8]int64{},
 		in: map[[2]uint8]int64{}, both: map[[2]uint8]int64{}, group: map[uint64]map[uint8]int64{},
 	}
 	for _, in := range ins {
 		if in.portless > 0 {
-			o.span[uint8(in.index)] = [2]int64{in.from, in.to}
+			o.span[uint8(in.index)] = [2]int64{max(in.from, from), min(in.to, to-1)}
 		}
 	}
 	return o
 }
 
 func (o *overlap) count(x *record, target []byte) error {
-	if x.Src.Port != 0 || len(o.span) < 2 {
+	if s, ok := o.span[x.source]; x.Src.Port != 0 || len(o.span) < 2 || !ok || x.Start < s[0] || x.Start > s[1] {
 		return nil
 	}
 	if x.Start != o.start || len(o.group) == maxGroup {

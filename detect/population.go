@@ -15,6 +15,7 @@ type population struct {
 	seconds   [window]windowSecond // by second modulo window
 	refusedBy [window]int64        // distinct clients by the second of their latest refusal
 	bareBy    [window]int64
+	clients   int64              // clients seen
 	hinted    int64              // clients that ever retried after a usable hint
 	refusedOn [routeGroups]int64 // refusals by route
 	firstBare int64              // moment of the first bare refusal of the present run
@@ -46,6 +47,7 @@ func (e *engine) merge() {
 		w.observable += d.observable
 		w.avoidable += d.avoidable
 		p.hinted += d.newHinted
+		p.clients += d.newClients
 		for i, n := range d.arrivals {
 			arrivals[i] += int64(n)
 		}

@@ -54,7 +54,7 @@ type Inlet struct {
 	// portless counts exchanges without a port; from and to span their starts.
 	portless uint64
 	from, to int64
-	mark     int64  // live: watermark
+	pace     pace   // live: how its time goes
 	seen     bool   // live: delivered since the last Advance
 	late     uint64 // live: exchanges that came after their second was judged
 	heard    int64  // live: wall time of the Advance that noticed the last delivery
@@ -64,7 +64,10 @@ type Inlet struct {
 func (in *Inlet) Take(b *capture.Batch) error { return in.take(b) }
 
 // runRecords is how many exchanges are sorted at once in memory.
-const runRecords = 1 << 16
+const (
+	runRecords = 1 << 16
+	runText    = 16 << 20 // bytes of their targets
+)
 
 // maxSources bounds the number of sources; a record keeps its source in a byte.
 const maxSources = 255
@@ -128,7 +131,7 @@ func (in *Inlet) collect(b *capture.Batch) error {
 			in.pending.recs = make([]record, 0, min(runRecords, 4*chunkRecords))
 		}
 		in.pending.add(&rec, b.Bytes(x.Target))
-		if len(in.pending.recs) == runRecords {
+		if len(in.pending.recs) == runRecords || len(in.pending.text) > runText {
 			if err := in.closeRun(); err != nil {
 				return err
 			}
@@ -163,9 +166,14 @@ func (in *Inlet) note(b *capture.Batch) {
 	}
 	in.done = max(in.done, b.Done)
 	in.seen = true
-	if b.Watermark != 0 {
-		in.mark = max(in.mark, sane(b.Watermark)-in.offset)
+}
+
+// told is the watermark of a batch by true time; 0 if it has none.
+func (in *Inlet) told(b *capture.Batch) int64 {
+	if b.Watermark == 0 {
+		return 0
 	}
+	return sane(b.Watermark) - in.offset
 }
 
 // closeRun sorts what is pending into a run of its own.

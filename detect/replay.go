@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Replay runs an engine over a sealed Recording, to any moment and back. It
@@ -58,16 +59,14 @@ func (in *Inlet) source() Source {
 	s := Source{Name: in.info.Name, Kind: in.info.Kind, Vantage: in.info.Vantage, Health: *in.health.Clone()}
 	for _, k := range in.asides.Skipped {
 		s.Health.Used -= min(k.Count, s.Health.Used)
-		for i := range k.Count {
-			example := ""
-			if i < uint64(len(k.Examples)) {
-				example = k.Examples[i]
-			}
-			s.Health.Skip(k.Reason, example)
-		}
+		s.Health.SkipMany(k.Reason, k.Count, k.Examples...)
 	}
+	var copied []string
 	for _, of := range slices.Sorted(maps.Keys(in.copies)) {
-		s.Note = fmt.Sprintf("%d of its exchanges are in %s as well, and are counted once", in.copies[of], of)
+		copied = append(copied, fmt.Sprintf("%d in %s", in.copies[of], of))
+	}
+	if copied != nil {
+		s.Note = "exchanges that are in other sources as well, and are counted once: " + strings.Join(copied, ", ")
 	}
 	return s
 }

@@ -27,7 +27,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	case Watch:
 		v.What = "signs of trouble: " + strings.Join(names, ", ")
 	default:
-		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts)
+		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum)
 	}
 	if v.State >= Watch {
 		v.Who = j.who(e)
@@ -42,7 +42,10 @@ func clearText(w *secondCounts) string {
 
 // alarmText names the signatures and the size of what goes on, by refusals or,
 // where these are not half of the failures, by failures.
-func alarmText(names string, w *secondCounts) string {
+//
+// Attempts per request are those of the whole incident: in the last seconds of one,
+// when few begin anything new, the ratio says nothing about how often each is tried.
+func alarmText(names string, w, incident *secondCounts) string {
 	kind, done, n := "heavy refusals", "refused", w.refused
 	if 2*w.refused < w.failed {
 		kind, done, n = "heavy failures", "failed", w.failed
@@ -51,8 +54,8 @@ func alarmText(names string, w *secondCounts) string {
 		names = kind
 	}
 	text := fmt.Sprintf("%s; %.0f %% %s", names, 100*share(n, w.ended), done)
-	if w.first > 0 {
-		text += fmt.Sprintf(", %.1f attempts per request", share(w.attempts, w.first))
+	if incident.first > 0 {
+		text += fmt.Sprintf(", %.1f attempts per request", share(incident.attempts, incident.first))
 	}
 	return text
 }
@@ -80,15 +83,18 @@ func (j *judge) who(e *engine) string {
 			clients, what = n, "sending too early"
 		}
 	}
-	s := fmt.Sprintf("%d of %d clients %s", clients, len(e.clients)-1, what)
+	s := ""
+	if clients > 0 {
+		s = fmt.Sprintf("%d of %d clients %s", clients, e.pop.clients, what)
+	}
 	if f := j.find("lockstep"); f != nil {
-		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, rules.HerdClients), len(e.clients)-1)
+		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, rules.HerdClients), e.pop.clients)
 		if g := onlyGroup(f.groups); g > 0 {
 			s += ", agent " + e.agentName(g)
 		}
 	}
 	if r := e.pop.worstRoute(); r > 0 {
-		s += " → " + e.names.texts.Text(e.names.routeOf[r])
+		s = strings.TrimPrefix(s+" → ", " → ") + e.names.texts.Text(e.names.routeOf[r])
 	}
 	return s
 }

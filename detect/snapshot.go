@@ -133,7 +133,7 @@ type Recent struct {
 	Seconds                                 float64
 	AttemptsPerS, FirstPerS, GoodputPerS    Number
 	RefusedShare, FailingShare, RetryShare  Number
-	Amplification                           Number
+	Amplification                           Number // since the onset, while there is an incident
 	RefusedShareBefore, AmplificationBefore Number // before the incident, where seen
 }
 

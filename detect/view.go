@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stormwatch/detect/herd"
 )
@@ -36,6 +37,9 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)
+	}
+	if d := e.judge.detected(&s.Verdict); d > 0 {
+		s.Totals.DetectS = Some(seconds(d))
 	}
 	e.clientRows(s, v)
 	if v.Client != "" {
@@ -75,21 +79,22 @@ func (e *engine) totals() Totals {
 	t.CapacityPerS = Number{r.Capacity, r.CapacityKnown}
 	t.HeadroomPerS = Number{r.Headroom, r.HeadroomKnown}
 	t.TippingPerS = Number{r.Tipping, r.TippingKnown}
-	if d := e.judge.detected(); d > 0 {
-		t.DetectS = Some(seconds(d))
-	}
 	return t
 }
 
-// detected is the time from the onset of the first grave finding to its
-// detection.
-func (j *judge) detected() int64 {
+// detected is the time from the verdict's onset to the first grave finding; 0 where
+// either is not known.
+func (j *judge) detected(v *Verdict) (d int64) {
+	if v.Since == 0 || v.SinceCensored {
+		return 0
+	}
 	for i := range j.found {
-		if f := &j.found[i]; severity(f.said.Severity) >= High && !f.censored {
-			return f.detected - f.onset
+		f := &j.found[i]
+		if after := f.detected - v.Since; severity(f.said.Severity) >= High && after > 0 && (d == 0 || after < d) {
+			d = after
 		}
 	}
-	return 0
+	return d
 }
 
 func (e *engine) rates() Recent {
@@ -109,7 +114,9 @@ func (e *engine) rates() Recent {
 	if w.attempts > 0 {
 		r.RetryShare = Some(share(w.retries, w.attempts))
 	}
-	if w.first > 0 {
+	if incident := &e.judge.state; incident.since != 0 && incident.sum.first > 0 {
+		r.Amplification = Some(share(incident.sum.attempts, incident.sum.first))
+	} else if w.first > 0 {
 		r.Amplification = Some(share(w.attempts, w.first))
 	}
 	return r
@@ -211,13 +218,14 @@ func (e *engine) crowded(sources []Source) []Source {
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
+	notes := []string{p.Note}
 	if e.left > 0 {
-		p.Note = fmt.Sprintf("%d clients silent for two hours left the table for others; what they did is in the row %s", e.left, otherClients)
+		notes = append(notes, fmt.Sprintf("%d clients silent for two hours left the table for others; what they did is in the row %s", e.left, otherClients))
 	}
-	if e.names.excess == 0 {
-		return out
+	if e.names.excess > 0 {
+		notes = append(notes, fmt.Sprintf("%d exchanges of clients beyond the first %d share the row %s", e.names.excess, e.names.max, otherClients))
 	}
-	p.Note = fmt.Sprintf("%d exchanges of clients beyond the first %d share the row %s", e.names.excess, e.names.max, otherClients)
+	p.Note = strings.TrimPrefix(strings.Join(notes, "; "), "; ")
 	return out
 }
 

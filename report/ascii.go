@@ -29,9 +29,9 @@ func ASCII(r rune) byte {
 		return '+'
 	case '▸', '▶', '→':
 		return '>'
-	case '←':
+	case '←', '≤':
 		return '<'
-	case '‖', '≤':
+	case '‖':
 		return '='
 	case '↗', '↑':
 		return '^'

@@ -51,5 +51,5 @@ func briefSize(s *detect.Snapshot) string {
 	if Known(t.Amplification) {
 		size += ", " + Count(t.Retries) + " retries, " + times(t.Amplification) + " attempts per logical request"
 	}
-	return size + ", " + clock(s.Start) + " to " + clock(max(s.End, s.Start)) + " UTC"
+	return size + ", " + clock(s.Start) + " to " + until(s.Start, max(s.End, s.Start)) + " UTC"
 }

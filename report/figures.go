@@ -145,6 +145,14 @@ func glyph(s detect.State) string {
 	return "?"
 }
 
+// until is the end of a span: the time of day, with the date where that is another.
+func until(start, end int64) string {
+	if date(start)[:10] != date(end)[:10] {
+		return date(end)
+	}
+	return clock(end)
+}
+
 // since prints an onset; one before the input began is a bound only.
 func since(ns int64, censored bool, format func(int64) string) string {
 	switch {

@@ -105,7 +105,7 @@ func (p *page) totals(s *detect.Snapshot) {
 	if s.Start == 0 {
 		return
 	}
-	p.head("Seen", date(s.Start)+" to "+clock(max(s.End, s.Start))+" UTC, "+span(max(s.End-s.Start, 0)))
+	p.head("Seen", date(s.Start)+" to "+until(s.Start, max(s.End, s.Start))+" UTC, "+span(max(s.End-s.Start, 0)))
 	text := several(t.Exchanges, "request")
 	if s.ClientCount > 0 {
 		text += " of " + several(s.ClientCount, "client")

@@ -307,6 +307,7 @@ func reading(k *detect.Chain) string {
 	switch {
 	case hinted == 0 && seesNoHint(k):
 		parts = append(parts, "The source cannot show whether the server named a wait.")
+	case hinted == 0 && len(k.Attempts) > 0 && k.Attempts[0].Status < 400 && k.Attempts[0].Outcome == capture.Answered:
 	case hinted == 0:
 		parts = append(parts, "The server named no wait the client could have kept.")
 	case early == hinted:

@@ -42,7 +42,7 @@ func (p *page) source(src *detect.Source, w int) {
 		p.term("  clock offset", label+2, w, fmt.Sprintf("%+.3f s", src.OffsetSeconds), styleText)
 	}
 	unit := or(h.Unit, "units")
-	p.term("  read", label, w, fmt.Sprintf("%s %s, of which %s carried requests", report.Count(h.Read), unit, report.Count(h.Used)), styleText)
+	p.term("  read", label, w, fmt.Sprintf("%s %s, %s of them used", report.Count(h.Read), unit, report.Count(h.Used)), styleText)
 	p.term("  dropped", label, w, report.Count(h.Dropped)+" by the kernel before they could be read", lossStyle(h.Dropped))
 	p.term("  skipped", label, w, report.Count(h.SkippedTotal())+" "+unit, lossStyle(h.SkippedTotal()))
 	for _, k := range h.Skipped {

@@ -214,7 +214,7 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 	case o := <-done:
 		return o.f, o.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: stopped before anybody wrote to it", path)
+		return nil, fmt.Errorf("%s: stopped before it could be opened (a FIFO waits until somebody writes to it)", path)
 	}
 }
 

@@ -161,7 +161,7 @@ func TestFIFOWithoutWriterCanBeStopped(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var out, errs bytes.Buffer
-	if code := run(ctx, []string{"report", fifo}, nil, &out, &errs); code != exitError || !strings.Contains(errs.String(), "stopped before anybody wrote to it") {
+	if code := run(ctx, []string{"report", fifo}, nil, &out, &errs); code != exitError || !strings.Contains(errs.String(), "stopped before it could be opened") {
 		t.Errorf("exit code %d, %s", code, errs.String())
 	}
 	if f, err := os.OpenFile(fifo, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // lets the waiting goroutine go

@@ -111,7 +111,7 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 // orVerb adds to the error of a source that is not there the verb that may have
 // been meant: what is no verb is taken for a source.
 func orVerb(cmd *cobra.Command, word string, err error) error {
-	if verbs := cmd.SuggestionsFor(word); errors.Is(err, fs.ErrNotExist) && len(verbs) > 0 {
+	if verbs := cmd.SuggestionsFor(word); word != "" && errors.Is(err, fs.ErrNotExist) && len(verbs) > 0 {
 		return fmt.Errorf("%w; or is the verb %s meant?", err, strings.Join(verbs, " or "))
 	}
 	return err

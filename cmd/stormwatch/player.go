@@ -63,6 +63,9 @@ func (p *livePlayer) publish() { p.latest.Store(p.live.Snapshot(p.wanted())) }
 // run reads the sources until all have ended, one has failed, or ctx ends.
 func (p *livePlayer) run(ctx context.Context) (err error) {
 	defer guard(&err)
+	if err := p.live.Advance(time.Now().UnixNano()); err != nil { // so that it knows the time before the first line
+		return err
+	}
 	ended := make(chan error, len(p.ins))
 	for _, in := range p.ins {
 		inlet := p.live.Inlet(in.Info())

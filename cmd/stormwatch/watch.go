@@ -70,7 +70,7 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 			if err := p.RunAll(ctx); err != nil {
 				return err
 			}
-			return report.Text(st.out, p.Snapshot(detect.View{Whole: true}), report.Options{Version: version()})
+			return report.Text(st.out, p.Snapshot(detect.View{Whole: true}), report.Options{Version: version(), ASCII: f.ascii, Color: colored(f.color, st.out)})
 		})
 	}
 	rec := detect.NewRecording(o)
