@@ -18,7 +18,12 @@ type tallyState struct {
 	calm       int64 // steps in a row without
 	known      int64
 	refusals   int64 // steps that tell refusals
+
+	sum, worstSum tallySum // of the present incident, and of the one that worst speaks of
 }
+
+// tallySum adds up the heavy intervals of an incident.
+type tallySum struct{ attempts, refused int64 }
 
 const (
 	tallyHeavy  = .05 // as heavyShare: what is refused of that is no daily noise
@@ -82,8 +87,10 @@ func (e *engine) tallyVerdict(t *capture.Tally) {
 	}
 	if refused >= tallyHeavy {
 		if s.heavy == 0 && s.since == 0 {
-			s.since = t.Start
+			s.since, s.sum = t.Start, tallySum{}
 		}
+		s.sum.attempts += t.Attempts.N
+		s.sum.refused += t.Refused.N
 		s.heavy++
 		s.calm = 0
 	} else {
@@ -100,7 +107,7 @@ func (e *engine) tallyVerdict(t *capture.Tally) {
 	case s.heavy >= tallySteps || before == Overloaded && s.calm < tallySteps:
 		s.now = Verdict{
 			State: Overloaded, Cause: CauseUnknown, Confidence: .5, Since: s.since, SinceCensored: s.since <= e.first,
-			What: fmt.Sprintf("heavy refusals; %.0f %% refused", 100*refused), Who: "metrics do not say which clients",
+			What: heavyText(refused), Who: "metrics do not say which clients",
 			Do:   "Find out who asks and whether they retry: read the access log or a capture of this time.",
 			Dont: "Do not raise a limit before it is known whether demand or retries fill it.",
 		}
@@ -118,6 +125,13 @@ func (e *engine) tallyVerdict(t *capture.Tally) {
 	if s.now.State >= s.worst.State {
 		s.worst = s.now
 	}
+	if s.since != 0 && s.worst.Since == s.since {
+		s.worstSum = s.sum
+	}
+}
+
+func heavyText(refused float64) string {
+	return fmt.Sprintf("heavy refusals; %.0f %% refused", 100*refused)
 }
 
 // onlyTallies tells whether intervals are all the input there is.
@@ -127,9 +141,14 @@ func (e *engine) onlyTallies() bool { return e.counts.begun && !e.begun }
 func (e *engine) tallySnapshot(s *Snapshot, whole bool) {
 	t := &e.counts
 	s.Verdict = t.now
-	if whole && t.worst.State > t.now.State {
+	if whole && t.worst.State >= t.now.State {
 		s.Verdict = t.worst
-		s.Verdict.Trend = "ended"
+		if t.worst.State > t.now.State {
+			s.Verdict.Trend = "ended"
+		}
+		if t.worst.State == Overloaded {
+			s.Verdict.What = heavyText(share(t.worstSum.refused, t.worstSum.attempts))
+		}
 	}
 	s.NotJudged = nil
 	if e.judge.set != nil {
