@@ -361,6 +361,14 @@ var scenes = map[string]func(scene){
 		s.want("first calls on new connections", first, 30, 40)
 		s.want("early", s.early("", 0), 0, 0)
 	},
+	"ms-hints": func(s scene) {
+		s.refusedWith("x-ms-retry-after-ms: ")
+		s.want("early", s.early("", 0), 0, 0)
+	},
+	"reset-only": func(s scene) {
+		s.refusedWith("X-RateLimit-Reset: 17724636") // 15:00 to 15:01:40 of that day
+		s.want("early", s.early("", 0), 0, 0)
+	},
 	"tides": func(s scene) {
 		s.want("failures", count(s.Rows, func(r Row) bool { return r.Status != 200 }), 0, 0)
 	},
