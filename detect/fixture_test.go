@@ -17,7 +17,8 @@ import (
 	"stormwatch/sim"
 )
 
-// captures are the scenarios of the repository's captures.
+// captures are the first of the repository's captures, for tests that need a few;
+// scenarios lists them all.
 var captures = []string{"capacity-growth", "healthy", "lockstep-bare-429", "retry-after-ignored"}
 
 // load runs a scenario of the repository's captures.

@@ -56,7 +56,7 @@ func tshark(t *testing.T, path string) map[string]int {
 	t.Helper()
 	cmd := exec.Command("tshark", "-n", "-2", "-o", "tcp.reassemble_out_of_order:TRUE", "-o", "tcp.try_heuristic_first:TRUE",
 		"-r", path, "-Y", "http.request or http.response", "-T", "fields",
-		"-e", "frame.number", "-e", "ip.src", "-e", "tcp.srcport", "-e", "http.request.method", "-e", "http.request.uri", "-e", "http.response.code", "-e", "http.request_in")
+		"-e", "frame.number", "-e", "ip.src", "-e", "tcp.srcport", "-e", "http.request.method", "-e", "http.request.uri", "-e", "http.response.code", "-e", "http.request_in", "-e", "ipv6.src")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -66,8 +66,11 @@ func tshark(t *testing.T, path string) map[string]int {
 	requests, status := map[string]string{}, map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
-		if len(f) != 7 {
+		if len(f) != 8 {
 			t.Fatalf("tshark says %q", line)
+		}
+		if f[7] != "" {
+			f[1] = "[" + f[7] + "]"
 		}
 		if f[3] != "" {
 			requests[f[0]] = fmt.Sprintf("%s:%s %s %s", f[1], f[2], f[3], capture.AppendMasked(nil, []byte(f[4])))

@@ -19,17 +19,19 @@ type product struct {
 	write func(*sim.Result, io.Writer) error
 }
 
-// kind is a folder of scenarios and what is made from each.
+// kind is a folder of scenarios, what is made from each, and whether a README
+// lists them.
 type kind struct {
 	folder   string
 	products []product
+	readme   bool
 }
 
 func kinds() []kind {
 	return []kind{
-		{"pcaps", []product{{"traffic.pcap", (*sim.Result).WriteCapture}, {"truth.ndjson", (*sim.Result).WriteTruth}}},
-		{"logs", []product{{"access.log", (*sim.Result).WriteLog}}},
-		{"prometheus", []product{{"range.json", (*sim.Result).WriteRange}}},
+		{"pcaps", []product{{"traffic.pcap", (*sim.Result).WriteCapture}, {"truth.ndjson", (*sim.Result).WriteTruth}}, true},
+		{"logs", []product{{"access.log", (*sim.Result).WriteLog}}, false},
+		{"prometheus", []product{{"range.json", (*sim.Result).WriteRange}}, false},
 	}
 }
 
@@ -48,6 +50,7 @@ func build(root string) ([]made, error) {
 			return nil, err
 		}
 		slices.Sort(scenarios)
+		readme := readmeHead
 		for _, name := range scenarios {
 			sc, err := sim.Load(name)
 			if err != nil {
@@ -64,6 +67,10 @@ func build(root string) ([]made, error) {
 				}
 				files = append(files, made{filepath.Join(filepath.Dir(name), p.name), b.Bytes()})
 			}
+			readme += row(result)
+		}
+		if k.readme && len(scenarios) > 0 {
+			files = append(files, made{filepath.Join(root, k.folder, "README.md"), []byte(readme + readmeTail)})
 		}
 	}
 	if len(files) == 0 {
