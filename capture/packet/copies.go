@@ -32,6 +32,7 @@ type trace struct {
 // A host that translates addresses shows a connection under two pairs of them;
 // the pair that is seen second is an alias, and all its packets are copies.
 type copies struct {
+	tags    [recentPackets]uint32 // small enough for the nearest cache: most packets are no copies
 	recent  [recentPackets]trace
 	aliases [2]map[key]int64 // younger and older; the time of the last packet
 }
@@ -44,9 +45,11 @@ func (c *copies) seen(s *segment, t int64) bool {
 	if c.aliases[0] != nil && c.alias(s, t) {
 		return true
 	}
-	slot := (uint64(s.seq)<<32|uint64(s.ack))*0x9e3779b97f4a7c15 ^ uint64(s.wire)*0xbf58476d1ce4e5b9
-	r := &c.recent[slot>>32%recentPackets]
-	if r.seq == s.seq && r.ack == s.ack && int(r.wire) == s.wire && r.flags == s.flags && r.id == s.id && near(t, r.t, copyWait) {
+	hash := (uint64(s.seq)<<32 | uint64(s.ack)) * 0x9e3779b97f4a7c15
+	hash = (hash ^ hash>>32 ^ uint64(s.id)<<16 ^ uint64(s.wire)) * 0xbf58476d1ce4e5b9 // SplitMix64's multipliers
+	slot, tag := hash>>32%recentPackets, uint32(hash>>32/recentPackets)
+	r := &c.recent[slot]
+	if c.tags[slot] == tag && r.matches(s, t) {
 		if r.src == s.src && r.dst == s.dst {
 			if r.same(s, t) {
 				return true
@@ -56,8 +59,16 @@ func (c *copies) seen(s *segment, t int64) bool {
 			return true
 		}
 	}
-	*r = trace{t, s.seq, s.ack, int32(s.wire), s.src, s.dst, s.id, s.sum, s.flags, s.hops}
+	c.tags[slot] = tag
+	// One by one: a literal would be built and copied.
+	r.t, r.seq, r.ack, r.wire, r.id, r.sum, r.flags, r.hops = t, s.seq, s.ack, int32(s.wire), s.id, s.sum, s.flags, s.hops
+	r.src, r.dst = s.src, s.dst
 	return false
+}
+
+// matches tells whether a packet has the numbers of an earlier one.
+func (r *trace) matches(s *segment, t int64) bool {
+	return r.seq == s.seq && r.ack == s.ack && int(r.wire) == s.wire && r.flags == s.flags && r.id == s.id && near(t, r.t, copyWait)
 }
 
 // same tells whether a packet between the same ends is a copy. Without an

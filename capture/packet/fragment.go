@@ -81,11 +81,17 @@ type fragments struct {
 // begin makes ready for a packet.
 func (f *fragments) begin(now int64, frame uint64) {
 	f.now, f.frame, f.joined = now, frame, 0
-	if len(f.handed) > 0 {
-		f.spare = append(f.spare, f.handed...)
-		f.handed = f.handed[:0]
+	if len(f.waiting)+len(f.handed) > 0 {
+		f.expire()
 	}
-	for len(f.waiting) > 0 && (now-f.waiting[0].born > fragmentWait || now-f.waiting[0].born < -fragmentWait) {
+}
+
+// expire gives up what has waited for too long, or since before the clock was set
+// back, and takes back what was handed out.
+func (f *fragments) expire() {
+	f.spare = append(f.spare, f.handed...)
+	f.handed = f.handed[:0]
+	for len(f.waiting) > 0 && !near(f.now, f.waiting[0].born, fragmentWait) {
 		f.giveUp(0)
 	}
 }

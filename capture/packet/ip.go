@@ -1,6 +1,10 @@
 package packet
 
-import "stormwatch/capture"
+import (
+	"encoding/binary"
+
+	"stormwatch/capture"
+)
 
 // TCP flags (RFC 9293 section 3.1).
 const (
@@ -62,8 +66,8 @@ func (d *decoder) ip4(b []byte, depth int) string {
 	if header > len(b) {
 		return skipShort
 	}
-	d.src.IP = [16]byte{10: 0xff, 11: 0xff, 12: b[12], 13: b[13], 14: b[14], 15: b[15]}
-	d.dst.IP = [16]byte{10: 0xff, 11: 0xff, 12: b[16], 13: b[17], 14: b[18], 15: b[19]}
+	mapped(&d.src.IP, b[12:16])
+	mapped(&d.dst.IP, b[16:20])
 	d.id, d.hops = be.Uint16(b[4:]), b[8]
 	wire := total - header
 	next, part := b[9], be.Uint16(b[6:])
@@ -73,6 +77,14 @@ func (d *decoder) ip4(b []byte, depth int) string {
 	}
 	k := fragmentKey{d.src.IP, d.dst.IP, uint32(d.id), next}
 	return d.part(k, fragment{from: int(part&0x1fff) * 8, more: part&0x2000 != 0, next: next, b: b, wire: wire}, depth)
+}
+
+// mapped puts an IPv4 address into 16 bytes (RFC 4291 section 2.5.5.2), in two
+// stores.
+func mapped(ip *[16]byte, b []byte) {
+	le := binary.LittleEndian
+	le.PutUint64(ip[:], 0)
+	le.PutUint64(ip[8:], 0xffff<<16|uint64(le.Uint32(b))<<32)
 }
 
 // part takes a fragment, and decodes what it makes whole.
