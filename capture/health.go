@@ -15,6 +15,8 @@ type Health struct {
 	Read       uint64
 	Used       uint64 // units that carried traffic stormwatch reads
 	Skipped    []Skip
+	Repeated   uint64 // units whose content had been read before, in whole or in part
+	Bounds     []Skip // bounds that were reached, and how often; these are no units
 	Dropped    uint64 // by the kernel, before the source
 	GapBytes   uint64 // lost inside connections
 	Late       uint64 // exchanges that came after the watermark
@@ -34,21 +36,26 @@ const (
 )
 
 // Skip counts one unit passed over; example is kept for the first few.
-func (h *Health) Skip(reason, example string) {
-	i := slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason })
+func (h *Health) Skip(reason, example string) { count(&h.Skipped, reason, example) }
+
+// Bound counts that a bound was reached; what says which, and what was given up.
+func (h *Health) Bound(what string) { count(&h.Bounds, what, "") }
+
+func count(list *[]Skip, reason, example string) {
+	i := slices.IndexFunc(*list, func(s Skip) bool { return s.Reason == reason })
 	if i < 0 {
-		if len(h.Skipped) == maxSkipReasons {
+		if len(*list) == maxSkipReasons {
 			reason = "other"
-			if i = slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason }); i < 0 {
-				h.Skipped[maxSkipReasons-1] = Skip{Reason: reason, Count: h.Skipped[maxSkipReasons-1].Count}
+			if i = slices.IndexFunc(*list, func(s Skip) bool { return s.Reason == reason }); i < 0 {
+				(*list)[maxSkipReasons-1] = Skip{Reason: reason, Count: (*list)[maxSkipReasons-1].Count}
 				i = maxSkipReasons - 1
 			}
 		} else {
-			h.Skipped = append(h.Skipped, Skip{Reason: reason})
-			i = len(h.Skipped) - 1
+			*list = append(*list, Skip{Reason: reason})
+			i = len(*list) - 1
 		}
 	}
-	s := &h.Skipped[i]
+	s := &(*list)[i]
 	s.Count++
 	if len(s.Examples) < maxSkipExamples && example != "" {
 		if len(example) > maxExampleBytes {
@@ -73,5 +80,6 @@ func (h *Health) Clone() *Health {
 	for i := range c.Skipped {
 		c.Skipped[i].Examples = slices.Clone(c.Skipped[i].Examples)
 	}
+	c.Bounds = slices.Clone(c.Bounds)
 	return &c
 }

@@ -170,17 +170,22 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 		return false
 	}
 	status := uint16(line[9]-'0')*100 + uint16(line[10]-'0')*10 + uint16(line[11]-'0')
+	from := p.seq
+	if p.interim {
+		from = p.answer
+	}
 	if status < 200 && status != 101 { // the answer is still to come
-		p.state = atStart
+		p.state, p.interim, p.answer = atStart, true, from
 		return true
 	}
-	m := s.match(p.seq)
+	p.interim = false
+	m := s.match(from, p.breaks)
 	if m == nil {
 		m = s.response(p)
 		s.hold(m)
 	}
 	p.msg = m
-	m.seq = p.seq
+	m.seq = from
 	m.x.Status, m.x.End, m.x.Outcome, m.x.At.B = status, p.last, capture.Answered, p.first.frame
 	if p.gapped || !whole {
 		m.flagGap()
@@ -208,10 +213,7 @@ func (s *stream) tunnel() {
 		s.clear(&s.parser[d])
 		s.parser[d].state = shut
 	}
-	for _, m := range s.held {
-		s.emit(m)
-	}
-	s.held = s.held[:0]
+	s.release(false)
 	s.kind = tunnel
 }
 

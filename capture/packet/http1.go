@@ -33,6 +33,9 @@ type parser struct {
 	msg       *message
 	first     stamp // of the message's first byte
 	seq, ack  uint32
+	breaks    uint32 // of the direction before that byte
+	interim   bool   // an interim response has been read,
+	answer    uint32 // which began here
 	last      int64 // time of the newest byte
 	lines     int   // bytes of chunk framing lines in a row
 }
@@ -186,6 +189,9 @@ func (s *stream) start(d int, c *chunk) bool {
 	}
 	if !p.starts(c.b) {
 		i := p.find(c.b)
+		if p.request { // what is passed over may be a request that is not understood
+			s.breaks[d]++
+		}
 		if i < 0 {
 			p.searching = true
 			return false
@@ -193,6 +199,7 @@ func (s *stream) start(d int, c *chunk) bool {
 		c.take(i)
 	}
 	p.first, p.seq, p.ack, p.last = c.at, c.seq, c.ack, c.at.t
+	p.breaks = s.breaks[d]
 	if p.request {
 		p.msg = s.request(p)
 	}
@@ -227,7 +234,8 @@ func (s *stream) resume(d int, c *chunk) bool {
 // bounded reads what it has of a header block that is too long.
 func (s *stream) bounded(d int) bool {
 	if p := &s.parser[d]; len(p.buf) >= maxHeaders {
-		s.lost = true
+		s.t.out.health.Bound(boundHeader)
+		s.breaks[d]++
 		s.headers(d, p.buf, false)
 	}
 	return false
@@ -283,7 +291,7 @@ func (s *stream) breakOff(d int) {
 	if p.state == shut {
 		return
 	}
-	s.lost = true
+	s.breaks[d]++
 	p.tear()
 	switch {
 	case p.state == atStart && len(p.buf) > 0:
@@ -292,7 +300,7 @@ func (s *stream) breakOff(d int) {
 		s.finish(d, p.last)
 	}
 	s.clear(p)
-	p.state, p.searching, p.gapped = atStart, true, true
+	p.state, p.searching, p.gapped, p.interim = atStart, true, true, false
 }
 
 // shut ends a direction.

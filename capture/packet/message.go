@@ -7,6 +7,7 @@ type message struct {
 	x        capture.Exchange
 	target   []byte
 	seq, ack uint32 // of a response's first byte; what a request's first packet acknowledged
+	breaks   uint32 // of its direction before its first byte
 	digest   uint64 // of the request's body so far
 	orphan   bool   // a response without a request
 	head     bool   // HEAD: the response has no body
@@ -40,7 +41,7 @@ func (s *stream) request(p *parser) *message {
 // response makes the message of a response that no request is known for.
 func (s *stream) response(p *parser) *message {
 	m := s.message(p)
-	m.orphan, m.seq = true, p.seq
+	m.orphan = true
 	m.x.At.A = p.first.frame // the response's own: there is no other
 	m.x.Flags |= capture.Orphan
 	return m
@@ -48,6 +49,7 @@ func (s *stream) response(p *parser) *message {
 
 func (s *stream) message(p *parser) *message {
 	m := s.t.out.begin(p.first.t)
+	m.breaks = p.breaks
 	s.t.buffered += messageCost
 	m.x.Src, m.x.Dst = s.c.ends[s.client], s.c.ends[1-s.client]
 	if s.c.mid {
@@ -59,6 +61,10 @@ func (s *stream) message(p *parser) *message {
 // unanswered ends a request whose response was not seen.
 func (s *stream) unanswered(m *message, why ending) {
 	m.x.End = max(s.c.seen, m.x.Start)
+	if s.left != 0 && why != endInput && why != endEvicted { // the wait ended when the client closed
+		m.x.End = max(s.left, m.x.Start)
+		why = endClosed
+	}
 	switch why {
 	case endReset:
 		m.x.Outcome = capture.Reset

@@ -9,8 +9,8 @@ const (
 	skipHTTP2    = "HTTP/2 is not read yet"
 	skipOther    = "TCP that is not HTTP/1"
 	skipMidway   = "joined midway, before its first HTTP message"
-	skipEvicted  = "connection given up for want of memory"
 	skipUpgraded = "tunnel after CONNECT or upgrade"
+	skipStray    = "TCP packet that fits no connection seen"
 )
 
 // kind is what a connection carries.
@@ -25,6 +25,9 @@ const (
 	tunnel
 )
 
+// heard tells whether messages are read from it.
+func (k kind) heard() bool { return k == http1 || k == http2 }
+
 // ending is why a connection ended.
 type ending uint8
 
@@ -37,24 +40,24 @@ const (
 	endInput   // the capture ended first
 )
 
-const (
-	maxPipeline = 256 // requests waiting on one connection
-	maxHeld     = 16  // responses waiting for a request that was captured late
-	heldWait    = 1e9 // how long they wait
-	unknownDir  = -1
-)
+const unknownDir = -1
 
 // stream pairs the messages of one connection.
 type stream struct {
-	t      *table
-	c      *conn
-	kind   kind
-	client int    // direction of the requests
-	lost   bool   // bytes are missing and messages may be
-	count  uint32 // requests so far
-	parser [2]parser
-	open   []*message // requests without a response, in order
-	held   []*message // responses without a request, in order
+	t       *table
+	c       *conn
+	kind    kind
+	preface preface
+	client  int       // direction of the requests
+	reset   int       // direction of the RST
+	lost    bool      // bytes are missing from before the kind was known
+	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
+	count   uint32    // requests so far
+	sync    sync
+	left    int64 // when the client closed; 0 not yet
+	parser  [2]parser
+	open    []*message // requests without a response, in order
+	held    []*message // responses without a request, in order
 }
 
 // chunk is a run of consecutive bytes out of one packet.
@@ -70,11 +73,7 @@ func (c *chunk) take(n int) {
 }
 
 func (s *stream) begin(t *table, c *conn) {
-	s.t, s.c, s.kind, s.client, s.lost, s.count = t, c, undecided, unknownDir, false, 0
-	s.open, s.held = s.open[:0], s.held[:0]
-	for d := range s.parser {
-		s.parser[d] = parser{}
-	}
+	*s = stream{t: t, c: c, client: unknownDir, sync: sync{next: 1}, open: s.open[:0], held: s.held[:0]}
 }
 
 // skip says why packets of this connection do not count as used.
@@ -98,17 +97,20 @@ func (s *stream) skip() string {
 
 // data takes the next bytes of direction d.
 func (s *stream) data(d int, c chunk) {
+	if s.preface != prefacePast && s.unwrap(d, &c) {
+		return
+	}
 	switch s.kind {
 	case undecided:
 		s.decide(d, c.b)
-	case other:
+	case other, tls, tunnel:
 		s.reconsider(d, c.b)
 	}
 	if s.kind == http1 {
+		s.parse(d, c)
 		if len(s.held) > 0 {
 			s.expireHeld()
 		}
-		s.parse(d, c)
 	}
 }
 
@@ -120,9 +122,8 @@ func (s *stream) decide(d int, b []byte) {
 	switch {
 	case bytes.HasPrefix(b, []byte("PRI * HTTP/2.0")):
 		s.kind = http2
-	case len(b) >= 3 && b[0] >= 0x14 && b[0] <= 0x17 && b[1] == 3 && b[2] <= 4: // a TLS record (RFC 8446 section 5.1)
-		s.kind = tls
-		s.t.out.health.Encrypted++
+	case startsTLS(b, search):
+		s.seal()
 	case len(b) > 1 && response.starts(b): // one byte may begin HEAD as well
 		s.roles(1 - d)
 	case request.starts(b):
@@ -137,11 +138,15 @@ func (s *stream) decide(d int, b []byte) {
 }
 
 // reconsider takes a connection for HTTP after all when a whole start line
-// begins a packet: after the handshake of a SOCKS proxy, or in the answer to a
-// request that is broken.
+// begins a packet: after the handshake of a SOCKS proxy, in the answer to a
+// request that is broken, or where bytes in its middle looked like TLS. And it
+// notices TLS inside a tunnel.
 func (s *stream) reconsider(d int, b []byte) {
 	p := parser{}
 	switch {
+	case s.kind != tls && startsTLS(b, true):
+		s.seal()
+	case s.kind == tunnel || s.kind == tls && !s.c.mid:
 	case p.strictStatus(b):
 		s.roles(1 - d)
 	case bytes.IndexByte(b, '\n') > 0 && startsRequest(b, true):
@@ -161,84 +166,13 @@ func (s *stream) roles(client int) {
 func (s *stream) gap(d, n int, t int64) {
 	if s.kind == undecided {
 		s.lost = true
+		s.breaks[d]++
+		s.cutPreface(d)
 	}
 	if s.kind == http1 && !s.parser[d].absorb(n) {
 		s.breakOff(d)
 	} else if p := &s.parser[d]; s.kind == http1 && p.remain == 0 {
 		s.bodyEnd(d, t)
-	}
-}
-
-// match finds the request that a response at seq answers, and takes it off the
-// open ones. Without losses that is the oldest one, unless it acknowledges bytes
-// beyond the response's first: then it was sent after it. After a loss only a
-// request that acknowledges everything before the response will do, and older
-// ones lost their response.
-func (s *stream) match(seq uint32) *message {
-	if len(s.open) == 0 || span(seq, s.open[0].ack) > 0 {
-		return nil
-	}
-	i := 0
-	if s.lost {
-		for i < len(s.open) && s.open[i].ack != seq {
-			i++
-		}
-		if i == len(s.open) {
-			return nil
-		}
-	}
-	m := s.open[i]
-	kept := s.open[:0]
-	for j, o := range s.open {
-		switch {
-		case j == i:
-		case j < i && span(o.ack, m.ack) > 0:
-			s.unanswered(o, endEvicted)
-		default:
-			kept = append(kept, o)
-		}
-	}
-	s.open = kept
-	return m
-}
-
-// asked takes a request whose headers have been read.
-func (s *stream) asked(m *message) {
-	for i, r := range s.held {
-		if r.seq != m.ack {
-			continue
-		}
-		m.answer(r)
-		s.held = append(s.held[:i], s.held[i+1:]...)
-		if p := &s.parser[1-s.client]; p.msg == r {
-			p.msg = m
-		}
-		s.discard(r)
-		if m.done {
-			s.emit(m)
-		}
-		return
-	}
-	if len(s.open) == maxPipeline {
-		s.unanswered(s.open[0], endEvicted)
-		s.open = append(s.open[:0], s.open[1:]...)
-	}
-	s.open = append(s.open, m)
-}
-
-// hold keeps a response without a request: the request may be captured late.
-func (s *stream) hold(m *message) {
-	if len(s.held) == maxHeld {
-		s.emit(s.held[0])
-		s.held = append(s.held[:0], s.held[1:]...)
-	}
-	s.held = append(s.held, m)
-}
-
-// answered takes a response that has been read to its end.
-func (s *stream) answered(m *message) {
-	if m.done = true; !m.orphan {
-		s.emit(m)
 	}
 }
 
@@ -259,22 +193,16 @@ func (s *stream) discard(m *message) {
 	s.t.out.free(m)
 }
 
-// expireHeld gives up waiting for the requests of responses.
-func (s *stream) expireHeld() {
-	for len(s.held) > 0 && s.held[0].done && s.t.now-s.held[0].x.End > heldWait {
-		s.emit(s.held[0])
-		s.held = append(s.held[:0], s.held[1:]...)
-	}
-}
-
 // closed takes the orderly end of a direction. A server that has closed will
-// not answer any more.
+// not answer any more; a client that has may still be waiting for its answer.
 func (s *stream) closed(d int) {
 	if s.kind != http1 {
 		return
 	}
 	s.shut(d, endClosed)
-	if d != s.client {
+	if d == s.client {
+		s.left = s.c.seen
+	} else {
 		s.giveUp(endClosed)
 	}
 }
@@ -287,10 +215,7 @@ func (s *stream) end(why ending) {
 			s.shut(1-s.client, why)
 		}
 		s.giveUp(why)
-		for _, m := range s.held {
-			s.emit(m)
-		}
-		s.held = s.held[:0]
+		s.release(why == endReset && s.reset == s.client)
 	}
 	for d := range s.parser {
 		s.clear(&s.parser[d])
