@@ -105,6 +105,9 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
+	if e.mostlySealed() {
+		return Unknown, CauseNone
+	}
 	return Clear, CauseNone
 }
 
@@ -177,6 +180,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	case Unknown:
 		v.What = fmt.Sprintf("%d requests so far, %d needed to judge", e.pop.total.attempts, fewest)
 		v.Do = "Point stormwatch at more traffic, or wait."
+		if e.mostlySealed() {
+			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)
+			v.Do = "C" + unsealing[1:] + "."
+		}
 	case Clear:
 		v.What = fmt.Sprintf("no signature, %.1f %% of requests refused", 100*refused)
 	case Recovering:
@@ -313,6 +320,9 @@ func (j *judge) firstAdvice(signature string) (do, dont string) {
 func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	if !e.seesHints() && e.pop.total.attempts > 0 {
 		next = append(next, "cannot see Retry-After: capture the traffic where HTTP is in clear text (tcpdump -U -w - 'tcp port 80')")
+	}
+	if n := e.sealed(); n > 0 {
+		next = append(next, sealedText(n)+": "+unsealing)
 	}
 	if e.clock() > int64(herdClock) && e.pop.total.attempts > 0 {
 		next = append(next, "the clock is too coarse to see lockstep: log milliseconds ($msec), or capture the traffic")

@@ -36,8 +36,8 @@ type parser struct {
 	breaks    uint32 // of the direction before that byte
 	interim   bool   // an interim response has been read,
 	answer    uint32 // which began here
-	last      int64 // time of the newest byte
-	lines     int   // bytes of chunk framing lines in a row
+	last      int64  // time of the newest byte
+	lines     int    // bytes of chunk framing lines in a row
 }
 
 // maxLine bounds a chunk size line, and a trailer section as a whole.
