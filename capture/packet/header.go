@@ -56,20 +56,13 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 	if m == nil {
 		return false
 	}
-	a, z := bytes.IndexByte(line, ' '), bytes.LastIndexByte(line, ' ')
-	if a < 0 || !versioned(line) && (whole || !known(line[:a], false)) {
-		return false
-	}
-	if !versioned(line) { // cut off inside the target
-		z = len(line)
-	}
-	target := bytes.TrimSpace(line[a+1 : max(z, a+1)])
-	if len(target) == 0 {
+	method, target, ok := requestLine(line)
+	if !ok {
 		return false
 	}
 	x := &m.x
-	x.Method = s.t.out.names.Intern(clip(line[:a], longestMethod))
-	m.head, m.connect = string(line[:a]) == "HEAD", string(line[:a]) == "CONNECT"
+	x.Method = s.t.out.names.Intern(clip(method, longestMethod))
+	m.head, m.connect = string(method) == "HEAD", string(method) == "CONNECT"
 	m.target = capture.AppendMasked(m.target[:0], clip(target, maxTarget))
 	s.t.buffered += len(m.target)
 	s.count++
@@ -86,6 +79,26 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 	}
 	s.asked(m)
 	return true
+}
+
+// requestLine takes a request line apart. Where it has no version, it may have
+// been cut off, or be that of HTTP/0.9. A target may hold spaces, but not that of
+// CONNECT, which is a host and a port.
+func requestLine(line []byte) (method, target []byte, ok bool) {
+	method, target, ok = bytes.Cut(bytes.TrimRight(line, " \t\r"), []byte(" "))
+	if !ok {
+		return nil, nil, false
+	}
+	if z := bytes.LastIndexByte(target, ' '); z >= 0 {
+		switch last := target[z+1:]; {
+		case versioned(line) || bytes.HasPrefix([]byte("HTTP/1.1"), last):
+			target = target[:z]
+		}
+	}
+	if target = bytes.TrimSpace(target); string(method) == "CONNECT" {
+		target, _, _ = bytes.Cut(target, []byte(" "))
+	}
+	return method, target, len(target) > 0 && (versioned(line) || known(method, false))
 }
 
 // frame prepares for the body; none is what a message without a length has.
@@ -289,13 +302,20 @@ func length(value []byte) (n int64, ok bool) {
 	return n, len(value) > 0
 }
 
-// field takes the next whole field line off b; continuation lines and lines
-// without a colon are passed over. name is nil at the end.
+// field takes the next whole field line off b; lines without a colon are passed
+// over. name is nil at the end.
 func field(b *[]byte) (name, value []byte) {
 	for {
 		i := bytes.IndexByte(*b, '\n')
 		if i < 0 {
 			return nil, nil
+		}
+		for i+1 < len(*b) && ((*b)[i+1] == ' ' || (*b)[i+1] == '\t') { // the value goes on (RFC 9112 section 5.2)
+			more := bytes.IndexByte((*b)[i+1:], '\n')
+			if more < 0 {
+				break
+			}
+			i += 1 + more
 		}
 		line := (*b)[:i]
 		*b = (*b)[i+1:]

@@ -203,7 +203,11 @@ func (s *stream) start(d int, c *chunk) bool {
 	if p.request {
 		p.msg = s.request(p)
 	}
-	if n := headersEnd(c.b, 0); n > 0 && n <= maxHeaders {
+	n := headersEnd(c.b, 0)
+	if n < 0 && p.request && simple(c.b) {
+		n = len(c.b)
+	}
+	if n > 0 && n <= maxHeaders {
 		h := c.b[:n]
 		c.take(n)
 		s.headers(d, h, true)
@@ -363,6 +367,12 @@ func headersEnd(b []byte, from int) int {
 			return from + 2
 		}
 	}
+}
+
+// simple tells whether b is a request of HTTP/0.9: a line without a version, and
+// nothing behind it.
+func simple(b []byte) bool {
+	return bytes.IndexByte(b, '\n') == len(b)-1 && !versioned(b)
 }
 
 // fnv continues an FNV-1a digest of 64 bits

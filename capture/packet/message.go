@@ -60,8 +60,11 @@ func (s *stream) message(p *parser) *message {
 
 // unanswered ends a request whose response was not seen.
 func (s *stream) unanswered(m *message, why ending) {
-	m.x.End = max(s.c.seen, m.x.Start)
-	if s.left != 0 && why != endInput && why != endEvicted { // the wait ended when the client closed
+	if why != endLost {
+		m.x.End = s.c.seen
+	}
+	m.x.End = max(m.x.End, m.x.Start)
+	if s.left != 0 && why != endInput && why != endEvicted && why != endLost { // the wait ended when the client closed
 		m.x.End = max(s.left, m.x.Start)
 		why = endClosed
 	}
@@ -72,7 +75,7 @@ func (s *stream) unanswered(m *message, why ending) {
 		m.x.Outcome = capture.NoAnswer
 		m.x.End = max(s.t.now, m.x.Start)
 		m.x.Flags |= capture.Gap
-	case endEvicted:
+	case endEvicted, endLost:
 		m.x.Outcome = capture.Truncated
 		m.x.Flags |= capture.Gap
 	default:

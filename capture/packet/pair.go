@@ -39,8 +39,9 @@ func (s *stream) match(seq, breaks uint32) *message {
 	for j, o := range s.open {
 		switch {
 		case j == i:
-		case j < i && span(o.ack, m.ack) > 0:
-			s.unanswered(o, endEvicted)
+		case j < i && span(o.ack, m.ack) > 0: // its answer was lost, but had come when the client went on
+			o.x.End = s.open[j+1].x.Start
+			s.unanswered(o, endLost)
 		default:
 			kept = append(kept, o)
 		}

@@ -37,6 +37,7 @@ const (
 	endReused  // a new connection took its addresses and ports
 	endIdle    // silent for idleWait
 	endEvicted // for want of room
+	endLost    // a part of it was lost by the capture
 	endInput   // the capture ended first
 )
 
@@ -139,14 +140,14 @@ func (s *stream) decide(d int, b []byte) {
 
 // reconsider takes a connection for HTTP after all when a whole start line
 // begins a packet: after the handshake of a SOCKS proxy, in the answer to a
-// request that is broken, or where bytes in its middle looked like TLS. And it
-// notices TLS inside a tunnel.
+// request that is broken or in TLS where none was expected, or where bytes in its
+// middle looked like TLS. And it notices TLS inside a tunnel.
 func (s *stream) reconsider(d int, b []byte) {
 	p := parser{}
 	switch {
 	case s.kind != tls && startsTLS(b, true):
 		s.seal()
-	case s.kind == tunnel || s.kind == tls && !s.c.mid:
+	case s.kind == tunnel:
 	case p.strictStatus(b):
 		s.roles(1 - d)
 	case bytes.IndexByte(b, '\n') > 0 && startsRequest(b, true):
@@ -155,6 +156,9 @@ func (s *stream) reconsider(d int, b []byte) {
 }
 
 func (s *stream) roles(client int) {
+	if s.kind == tls {
+		s.t.out.health.Encrypted--
+	}
 	s.kind, s.client = http1, client
 	s.parser[client].request = true
 	for d := range s.parser {
