@@ -12,10 +12,12 @@ const (
 // fit judges a segment of direction d.
 func (c *conn) fit(s *segment, d int) fit {
 	h := &c.half[d]
-	if s.flags&(flagSYN|flagRST) == flagSYN {
+	switch {
+	case !h.begun && c.half[1-d].foreign(s):
+		return strays
+	case s.flags&(flagSYN|flagRST) == flagSYN:
 		return c.fitSYN(s, h)
-	}
-	if !h.begun {
+	case !h.begun:
 		return fits
 	}
 	ahead := span(h.next, s.seq)
@@ -59,6 +61,12 @@ func (c *conn) fitSYN(s *segment, h *half) fit {
 		return renews
 	}
 	return fits
+}
+
+// foreign tells whether a segment of the other direction acknowledges what lies
+// before the SYN of this one, or far ahead: it answers another connection.
+func (h *half) foreign(s *segment) bool {
+	return h.syn && s.flags&flagACK != 0 && (span(h.isn, s.ack) <= 0 || span(h.next, s.ack) > straggle)
 }
 
 // mark is how far a direction has got.

@@ -372,7 +372,8 @@ func headersEnd(b []byte, from int) int {
 // simple tells whether b is a request of HTTP/0.9: a line without a version, and
 // nothing behind it.
 func simple(b []byte) bool {
-	return bytes.IndexByte(b, '\n') == len(b)-1 && !versioned(b)
+	end := len(b) - 1
+	return end >= 0 && bytes.IndexByte(b, '\n') == end && !versioned(b[:end])
 }
 
 // fnv continues an FNV-1a digest of 64 bits

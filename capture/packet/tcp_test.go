@@ -231,40 +231,6 @@ func TestOtherTraffic(t *testing.T) {
 	}
 }
 
-// TestBounds opens more connections than are kept, each with a request that
-// nobody answers, and pipelines without end on one.
-func TestBounds(t *testing.T) {
-	var r result
-	out := newOutput(Options{Secrets: secrets}, collect(&r))
-	tab := newTable(out)
-	out.table, out.done = tab, func() float64 { return 0 }
-	const n = maxConns + 5000
-	req := get("/")
-	send := func(i int, seq uint32, at int64) {
-		seg := segment{seq: seq, flags: flagACK, payload: req, wire: len(req)}
-		be.PutUint32(seg.src.IP[12:], uint32(i))
-		tab.advance(at)
-		tab.packet(&seg, stamp{at, uint64(i)})
-		if len(tab.conns) > maxConns || tab.buffered > maxBuffered {
-			t.Fatalf("%d connections, %d bytes", len(tab.conns), tab.buffered)
-		}
-	}
-	for i := range n {
-		send(i, 1, int64(base+i))
-	}
-	if h := out.health; len(r.all) < 4500 || len(h.Bounds) != 1 || h.Bounds[0].Reason != boundConns || h.Bounds[0].Count != 5000 {
-		t.Errorf("%d exchanges, bounds %+v", len(r.all), h.Bounds)
-	}
-	for i := range 10_000 {
-		send(n, uint32(1+i*len(req)), int64(base+n+i))
-	}
-	tab.finish(endInput)
-	out.flush(true)
-	if len(r.all) != n+10_000 {
-		t.Errorf("%d exchanges of %d", len(r.all), n+10_000)
-	}
-}
-
 // TestIdleHole checks that a hole nobody acknowledges is given up by the clock
 // of other traffic, and holds the watermark back until then.
 func TestIdleHole(t *testing.T) {
