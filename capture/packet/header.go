@@ -284,7 +284,13 @@ func (s *stream) hint(after, millis []byte, x *capture.Exchange) capture.Hint {
 func (f *framing) read(name, value []byte) {
 	switch {
 	case is(name, "content-length"):
-		if n, ok := length(value); ok {
+		first, rest, more := bytes.Cut(value, []byte(","))
+		for same := bytes.TrimSpace(first); more; { // the same length again is no fault (RFC 9110 section 8.6)
+			if first, rest, more = bytes.Cut(rest, []byte(",")); !bytes.Equal(bytes.TrimSpace(first), same) {
+				return
+			}
+		}
+		if n, ok := length(bytes.TrimSpace(first)); ok {
 			f.length = n
 		}
 	case is(name, "transfer-encoding"):

@@ -70,8 +70,8 @@ func (s *stream) parse(d int, c chunk) {
 // body passes over body bytes; those of a request are digested.
 func (s *stream) body(d int, c *chunk) {
 	p := &s.parser[d]
-	if p.whole && p.state == inLength && !p.request && (p.msg == nil || p.msg.orphan) && p.strictStatus(c.b) {
-		s.finish(d, p.last) // it answered a HEAD that was not seen
+	if p.state == inLength && p.bodiless(c.b) {
+		s.finish(d, p.last)
 		return
 	}
 	p.whole = false
@@ -83,6 +83,12 @@ func (s *stream) body(d int, c *chunk) {
 	if p.remain -= int64(n); p.remain == 0 {
 		s.bodyEnd(d, c.at.t)
 	}
+}
+
+// bodiless tells whether, where a body should begin, the next response does: then
+// this one answered a HEAD that was not seen.
+func (p *parser) bodiless(b []byte) bool {
+	return p.whole && !p.request && (p.msg == nil || p.msg.orphan) && p.strictStatus(b)
 }
 
 func (s *stream) bodyEnd(d int, t int64) {
@@ -97,6 +103,10 @@ func (s *stream) bodyEnd(d int, t int64) {
 // framing reads the lines between chunks (RFC 9112 section 7.1).
 func (s *stream) framing(d int, c *chunk) bool {
 	p := &s.parser[d]
+	if p.state == inChunkSize && len(p.buf) == 0 && p.bodiless(c.b) {
+		s.finish(d, p.last)
+		return true
+	}
 	line, ok := s.line(p, c)
 	if !ok {
 		if p.lines > maxLine {
@@ -231,6 +241,13 @@ func (s *stream) resume(d int, c *chunk) bool {
 	}
 	c.take(n - old)
 	h := p.buf[:n]
+	if p.request && !startsRequest(h, p.searching) { // its beginning alone could have been one
+		s.breaks[d]++
+		s.drop(p)
+		s.clear(p)
+		p.searching = true
+		return true
+	}
 	s.headers(d, h, true)
 	return true
 }

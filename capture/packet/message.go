@@ -63,9 +63,8 @@ func (s *stream) unanswered(m *message, why ending) {
 	if why != endLost {
 		m.x.End = s.c.seen
 	}
-	m.x.End = max(m.x.End, m.x.Start)
-	if s.left != 0 && why != endInput && why != endEvicted && why != endLost { // the wait ended when the client closed
-		m.x.End = max(s.left, m.x.Start)
+	gone := s.left != 0 && why != endEvicted && why != endLost // the wait ended when the client closed
+	if gone && why == endReset {
 		why = endClosed
 	}
 	switch why {
@@ -73,13 +72,16 @@ func (s *stream) unanswered(m *message, why ending) {
 		m.x.Outcome = capture.Reset
 	case endInput: // it may have been answered later
 		m.x.Outcome = capture.NoAnswer
-		m.x.End = max(s.t.now, m.x.Start)
+		m.x.End = s.t.now
 		m.x.Flags |= capture.Gap
 	case endEvicted, endLost:
 		m.x.Outcome = capture.Truncated
 		m.x.Flags |= capture.Gap
 	default:
 		m.x.Outcome = capture.NoAnswer
+	}
+	if gone {
+		m.x.End = s.left
 	}
 	s.emit(m)
 }

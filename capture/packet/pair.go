@@ -58,10 +58,8 @@ func (s *stream) paired(m *message, response uint32) {
 
 // asked takes a request whose headers have been read.
 func (s *stream) asked(m *message) {
-	for i, r := range s.held {
-		if r.seq != m.ack {
-			continue
-		}
+	if i := s.heldFor(m); i >= 0 {
+		r := s.held[i]
 		m.answer(r)
 		s.held = append(s.held[:i], s.held[i+1:]...)
 		if p := &s.parser[1-s.client]; p.msg == r {
@@ -80,6 +78,25 @@ func (s *stream) asked(m *message) {
 		s.open = append(s.open[:0], s.open[1:]...)
 	}
 	s.open = append(s.open, m)
+}
+
+// heldFor finds the response, captured before its request, that answers m: it
+// begins where m acknowledges, or it is the next one behind that place and m the
+// next request.
+func (s *stream) heldFor(m *message) int {
+	for i, r := range s.held {
+		switch {
+		case m.x.Start-r.x.Start > heldWait: // so late no request is captured
+		case r.seq == m.ack:
+			return i
+		case span(m.ack, r.seq) > 0:
+			if s.sync == (sync{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) && len(s.open) == 0 {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
 }
 
 // hold keeps a response without a request: the request may be captured late.

@@ -120,7 +120,9 @@ func (s *stream) data(d int, c chunk) {
 func (s *stream) decide(d int, b []byte) {
 	search := s.c.mid || s.lost
 	request, response := parser{request: true, searching: search}, parser{searching: search}
+	b = bytes.TrimLeft(b, "\r\n") // blank lines before a request mean nothing (RFC 9112 section 2.2)
 	switch {
+	case len(b) == 0:
 	case bytes.HasPrefix(b, []byte("PRI * HTTP/2.0")):
 		s.kind = http2
 	case startsTLS(b, search):
