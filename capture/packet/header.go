@@ -47,7 +47,7 @@ func cutLine(b []byte) (line, rest []byte) {
 	if i < 0 {
 		return b, nil
 	}
-	return bytes.TrimRight(b[:i], "\r"), b[i+1:]
+	return trimEnd(b[:i]), b[i+1:]
 }
 
 func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
@@ -85,20 +85,18 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 // been cut off, or be that of HTTP/0.9. A target may hold spaces, but not that of
 // CONNECT, which is a host and a port.
 func requestLine(line []byte) (method, target []byte, ok bool) {
-	method, target, ok = bytes.Cut(bytes.TrimRight(line, " \t\r"), []byte(" "))
+	method, target, ok = bytes.Cut(trimEnd(line), []byte(" "))
 	if !ok {
 		return nil, nil, false
 	}
-	if z := bytes.LastIndexByte(target, ' '); z >= 0 {
-		switch last := target[z+1:]; {
-		case versioned(line) || bytes.HasPrefix([]byte("HTTP/1.1"), last):
-			target = target[:z]
-		}
+	whole := versioned(line)
+	if z := bytes.LastIndexByte(target, ' '); z >= 0 && (whole || bytes.HasPrefix([]byte("HTTP/1.1"), target[z+1:])) {
+		target = target[:z]
 	}
 	if target = bytes.TrimSpace(target); string(method) == "CONNECT" {
 		target, _, _ = bytes.Cut(target, []byte(" "))
 	}
-	return method, target, len(target) > 0 && (versioned(line) || known(method, false))
+	return method, target, len(target) > 0 && (whole || known(method, false))
 }
 
 // frame prepares for the body; none is what a message without a length has.
@@ -326,9 +324,17 @@ func field(b *[]byte) (name, value []byte) {
 		line := (*b)[:i]
 		*b = (*b)[i+1:]
 		if colon := bytes.IndexByte(line, ':'); colon > 0 && line[0] != ' ' && line[0] != '\t' {
-			return bytes.TrimRight(line[:colon], " \t"), bytes.TrimSpace(line[colon+1:])
+			return trimEnd(line[:colon]), bytes.TrimSpace(line[colon+1:])
 		}
 	}
+}
+
+// trimEnd takes blanks and CR off the end.
+func trimEnd(b []byte) []byte {
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t' || b[len(b)-1] == '\r') {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // is compares a name with one in lower case.

@@ -159,7 +159,7 @@ func (s *stream) line(p *parser, c *chunk) ([]byte, bool) {
 		s.drop(p)
 	}
 	c.take(i + 1)
-	return bytes.TrimRight(line, " \t\r"), true
+	return trimEnd(line), true
 }
 
 // chunkSize reads a chunk's size, without its extensions.

@@ -32,8 +32,8 @@ func TestFirstCopyWins(t *testing.T) {
 		"around two queued ones": {[]part{first(5, 8), first(12, 14), func() (uint32, string) {
 			return seq + 3, line[2:5] + "###" + line[8:12] + "##" + line[14:n]
 		}, first(0, 2)}, 1},
-		"in order, over a queued one": {[]part{first(8, 12), func() (uint32, string) { return seq + 1, line[:8] + "####" + line[12:n] }}, 1},
-		"inside a queued one":         {[]part{first(4, n), later(6, 9), first(0, 4)}, 1},
+		"in order, over a queued one":       {[]part{first(8, 12), func() (uint32, string) { return seq + 1, line[:8] + "####" + line[12:n] }}, 1},
+		"inside a queued one":               {[]part{first(4, n), later(6, 9), first(0, 4)}, 1},
 		"a probe whether the peer is there": {[]part{first(0, 8), func() (uint32, string) { return seq + 8, "#" }, first(8, n)}, 0},
 	} {
 		p := newTap(t)

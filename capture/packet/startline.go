@@ -68,7 +68,7 @@ func startsRequest(b []byte, searching bool) bool {
 
 // versioned tells whether a request line ends in a version of HTTP/1.
 func versioned(line []byte) bool {
-	line = bytes.TrimRight(line, " \t\r")
+	line = trimEnd(line)
 	n := len(line) - len(" HTTP/1.1")
 	return n > 0 && string(line[n:len(line)-1]) == " HTTP/1." && digit(line[len(line)-1])
 }
