@@ -297,4 +297,6 @@ func (t *table) finish(why ending) {
 	for c := t.closed.front(); c != nil; c = t.closed.front() {
 		t.forget(c)
 	}
+	t.conns, t.spare, t.buffers, t.free = nil, nil, nil, 0 // whoever keeps the source need not keep its memory
+	t.out.spare = nil
 }
