@@ -74,7 +74,7 @@ func (s *stream) collect(d int, c *chunk) {
 	n, bad := 0, false
 	switch b := p.buf; {
 	case !mayBeProxy(b):
-		p.cutTo(s, old)
+		c.take(len(b) - old)
 		s.refill(d)
 		return
 	case b[0] == proxyText[0]:
@@ -119,12 +119,6 @@ func (s *stream) refill(d int) {
 		s.data(d, held)
 		s.t.recycle(held.b)
 	}
-}
-
-// cutTo takes back what was added to a parser's buffer beyond n bytes.
-func (p *parser) cutTo(s *stream, n int) {
-	s.t.buffered -= len(p.buf) - n
-	p.buf = p.buf[:n]
 }
 
 // cutPreface gives up a header that the capture lost a part of.

@@ -108,7 +108,11 @@ func scoreOf(t *testing.T, b []byte, total int) (s score) {
 		}
 	}
 	done := make([]bool, total)
-	for _, x := range readAll(t, b, Options{}).all {
+	r := readAll(t, b, Options{})
+	if r.health.Late > 0 {
+		t.Errorf("%d exchanges come after the watermark has passed their start", r.health.Late)
+	}
+	for _, x := range r.all {
 		if x.method == "" || x.Status == 0 {
 			continue
 		}

@@ -258,6 +258,45 @@ func TestIdleHole(t *testing.T) {
 	}
 }
 
+// TestHoles says when a hole is given up: one that the peer has acknowledged
+// after 24 more packets or 100 ms, any other after two seconds.
+func TestHoles(t *testing.T) {
+	req := fmt.Sprintf(ask, "a")
+	after := 1001 + uint32(len(req)) // the request before is lost
+	for _, c := range []struct {
+		name         string
+		acknowledged bool
+		packets      int
+		wait         int64
+		given        bool
+	}{
+		{"acknowledged, at once", true, 0, 0, false},
+		{"acknowledged, few packets", true, gapPackets - 2, 0, false},
+		{"acknowledged, many packets", true, gapPackets + 1, 0, true},
+		{"acknowledged, short", true, 1, 90 * ms, false},
+		{"acknowledged, long", true, 1, 110 * ms, true},
+		{"not acknowledged, many packets", false, 100, 0, false},
+		{"not acknowledged, long", false, 1, 1900 * ms, false},
+		{"not acknowledged, very long", false, 1, 2100 * ms, true},
+	} {
+		p := dialled(t)
+		if c.acknowledged {
+			p.from(-1, 5001, after+uint32(len(req)), flagACK, "")
+		}
+		p.from(1, after, 5001, ackPush, req)
+		p.pass(c.wait)
+		for range c.packets {
+			p.from(1, after+uint32(len(req)), 5001, flagACK, "")
+		}
+		if got := p.out.health.GapBytes == uint64(len(req)); got != c.given {
+			t.Errorf("%s: given up is %v, want %v", c.name, got, c.given)
+		}
+		if r := p.end(); len(r.all) != 1 {
+			t.Errorf("%s: %v", c.name, r)
+		}
+	}
+}
+
 // fleet makes conns connections of n exchanges each. The hint of every answer
 // repeats the number in its request's path, so that wrong pairs show.
 func fleet(t testing.TB, conns, n int) (total int, b []byte) {
