@@ -15,6 +15,8 @@ type Health struct {
 	Read       uint64
 	Used       uint64 // units that carried traffic stormwatch reads
 	Skipped    []Skip
+	Repeated   uint64 // units whose content had been read before, in whole or in part
+	Bounds     []Skip // bounds that were reached, and how often; these are no units
 	Dropped    uint64 // by the kernel, before the source
 	Copies     uint64 // units captured more than once, beyond the first: neither used nor skipped
 	GapBytes   uint64 // lost inside connections
@@ -35,24 +37,31 @@ const (
 )
 
 // Skip counts one unit passed over; example is kept for the first few.
-func (h *Health) Skip(reason, example string) { h.SkipMany(reason, 1, example) }
+func (h *Health) Skip(reason, example string) { count(&h.Skipped, reason, 1, example) }
 
 // SkipMany counts n units passed over for one reason.
 func (h *Health) SkipMany(reason string, n uint64, examples ...string) {
-	i := slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason })
+	count(&h.Skipped, reason, n, examples...)
+}
+
+// Bound counts that a bound was reached; what says which, and what was given up.
+func (h *Health) Bound(what string) { count(&h.Bounds, what, 1) }
+
+func count(list *[]Skip, reason string, n uint64, examples ...string) {
+	i := slices.IndexFunc(*list, func(s Skip) bool { return s.Reason == reason })
 	if i < 0 {
-		if len(h.Skipped) == maxSkipReasons {
+		if len(*list) == maxSkipReasons {
 			reason = "other"
-			if i = slices.IndexFunc(h.Skipped, func(s Skip) bool { return s.Reason == reason }); i < 0 {
-				h.Skipped[maxSkipReasons-1] = Skip{Reason: reason, Count: h.Skipped[maxSkipReasons-1].Count}
+			if i = slices.IndexFunc(*list, func(s Skip) bool { return s.Reason == reason }); i < 0 {
+				(*list)[maxSkipReasons-1] = Skip{Reason: reason, Count: (*list)[maxSkipReasons-1].Count}
 				i = maxSkipReasons - 1
 			}
 		} else {
-			h.Skipped = append(h.Skipped, Skip{Reason: reason})
-			i = len(h.Skipped) - 1
+			*list = append(*list, Skip{Reason: reason})
+			i = len(*list) - 1
 		}
 	}
-	s := &h.Skipped[i]
+	s := &(*list)[i]
 	s.Count += n
 	for _, example := range examples {
 		if len(s.Examples) < maxSkipExamples && example != "" {
@@ -76,5 +85,6 @@ func (h *Health) Clone() *Health {
 	for i := range c.Skipped {
 		c.Skipped[i].Examples = slices.Clone(c.Skipped[i].Examples)
 	}
+	c.Bounds = slices.Clone(c.Bounds)
 	return &c
 }

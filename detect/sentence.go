@@ -18,6 +18,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = fmt.Sprintf("how %d of %d requests ended cannot be read: their headers refer to some that were lost, or sent before the capture began", c.unread, c.unread+c.ended)
 			v.Do = "Capture for longer: connections that open while it runs can be read. A restart of the clients or the proxy opens new ones."
 		}
+		if e.mostlySealed() {
+			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)
+			v.Do = "C" + unsealing[1:] + "."
+		}
 	case Clear:
 		v.What = clearText(&w.secondCounts)
 	case Recovering:
@@ -180,6 +184,9 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	}
 	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
 		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
+	}
+	if n := e.sealed(); n > 0 {
+		next = append(next, sealedText(n)+": "+unsealing)
 	}
 	if e.names.byKey && len(e.names.byCred) == 0 && e.pop.total.attempts > 0 {
 		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")

@@ -109,7 +109,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
-	if c := e.readable(w); c.unread > c.ended {
+	if c := e.readable(w); c.unread > c.ended || e.mostlySealed() {
 		return Unknown, CauseNone
 	}
 	return Clear, CauseNone

@@ -48,7 +48,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if e.onlyTallies() {
 		e.tallySnapshot(s, v.Whole)
 	} else if !e.begun {
-		s.Verdict = Verdict{State: Unknown, What: "no requests seen", Do: "Check that the input holds HTTP traffic or log lines stormwatch reads."}
+		s.Verdict = e.unseen()
 	}
 	return s
 }

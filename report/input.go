@@ -29,6 +29,9 @@ func (p *page) input(s *detect.Snapshot, o Options) {
 			}
 			p.term(4, "skipped", 9, text)
 		}
+		for _, k := range h.Bounds {
+			p.term(4, "bound", 9, Count(k.Count)+"  "+k.Reason)
+		}
 	}
 }
 
@@ -44,6 +47,7 @@ func healthText(h *capture.Health) string {
 	}{
 		{h.Dropped, "dropped by the kernel"},
 		{h.Copies, "captured twice, counted once"},
+		{h.Repeated, "seen before"},
 		{h.GapBytes, "bytes lost inside connections"},
 		{h.Late, "came late"},
 		{h.ClockSteps, "steps of the clock"},

@@ -41,6 +41,8 @@ type jsonHealth struct {
 	Read       uint64     `json:"read"`
 	Used       uint64     `json:"used"`
 	Skipped    []jsonSkip `json:"skipped"`
+	Repeated   uint64     `json:"repeated,omitempty"`
+	Bounds     []jsonSkip `json:"bounds,omitempty"`
 	Dropped    uint64     `json:"dropped"`
 	Copies     uint64     `json:"copies,omitempty"`
 	GapBytes   uint64     `json:"gap_bytes"`
@@ -227,12 +229,12 @@ func sourceOf(s *detect.Source) jsonSource {
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
 			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts,
-			Skipped: each(h.Skipped, func(k *capture.Skip) jsonSkip {
-				return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)}
-			}),
+			Skipped: each(h.Skipped, skipOf), Repeated: h.Repeated, Bounds: each(h.Bounds, skipOf),
 		},
 	}
 }
+
+func skipOf(k *capture.Skip) jsonSkip { return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)} }
 
 func verdictOf(v *detect.Verdict) jsonVerdict {
 	return jsonVerdict{

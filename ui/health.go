@@ -51,12 +51,16 @@ func (p *page) source(src *detect.Source, w int) {
 			p.term("", label+2, w, "e.g. "+e, styleDim)
 		}
 	}
+	for _, k := range h.Bounds {
+		p.term("  bound", label, w, report.Count(k.Count)+"  "+k.Reason, styleRetry)
+	}
 	for _, loss := range []struct {
 		name string
 		n    uint64
 		text string
 	}{
 		{"  copies", h.Copies, unit + " captured twice, counted once"},
+		{"  repeated", h.Repeated, unit + " with what had been read before"},
 		{"  gaps", h.GapBytes, "bytes lost inside connections"},
 		{"  late", h.Late, "exchanges came after their second was judged"},
 		{"  clock steps", h.ClockSteps, "times the input's clock went backwards"},

@@ -21,7 +21,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return errors.New("usage: gen log|capture [-n EXCHANGES] [-clients N] [-seed N] -o FILE")
+		return errors.New("usage: gen log|capture|open [-n EXCHANGES] [-clients N] [-seed N] -o FILE")
 	}
 	var write func(io.Writer, *traffic) error
 	switch args[0] {
@@ -29,8 +29,10 @@ func run(args []string) error {
 		write = writeLog
 	case "capture":
 		write = writeCapture
+	case "open":
+		write = writeOpen
 	default:
-		return fmt.Errorf("%q is neither log nor capture", args[0])
+		return fmt.Errorf("%q is neither log nor capture nor open", args[0])
 	}
 	flags := flag.NewFlagSet("gen "+args[0], flag.ContinueOnError)
 	n := flags.Int("n", 1_000_000, "exchanges")

@@ -103,3 +103,26 @@ func TestUsage(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// Nobody answers what is open, and each request has a connection of its own.
+func TestOpenRequests(t *testing.T) {
+	const n = 3000
+	s, err := packet.Open("open", bytes.NewReader(produce(t, "open", "-n", "3000")), packet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	err = s.Run(context.Background(), func(b *capture.Batch) error {
+		for k := range b.Exchanges {
+			x := &b.Exchanges[k]
+			if x.Outcome != capture.NoAnswer || x.ConnSeq != 1 {
+				t.Errorf("%v, request %d of its connection", x.Outcome, x.ConnSeq)
+			}
+			seen[x.Src.String()] = true
+		}
+		return nil
+	})
+	if err != nil || len(seen) != n {
+		t.Errorf("%d connections of %d, %v", len(seen), n, err)
+	}
+}

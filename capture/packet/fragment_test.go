@@ -80,7 +80,7 @@ func TestFragments(t *testing.T) {
 		"IPv6":        {six, func(ip []byte, i int) [][]byte { return split6(ip, uint32(i), 16) }},
 		"IPv6 in few": {six, func(ip []byte, i int) [][]byte { return split6(ip, uint32(i), 1200) }},
 		"GRE in fragments": {plain, func(ip []byte, i int) [][]byte {
-			return split4(numbered(wrap4(47, append([]byte{0, 0, 8, 0}, ip...)), i), 32)
+			return split4(withID(wrap4(47, append([]byte{0, 0, 8, 0}, ip...)), i), 32)
 		}},
 		"VXLAN in fragments of IPv6": {plain, func(ip []byte, i int) [][]byte {
 			return split6(wrap6(17, wrapUDP(4789, append([]byte{8, 0, 0, 0, 0, 0, 1, 0}, ethernetOf(ip)...))), uint32(i), 32)
@@ -93,7 +93,7 @@ func TestFragments(t *testing.T) {
 		}},
 		"fragments in fragments": {plain, func(ip []byte, i int) (out [][]byte) {
 			for j, b := range split4(ip, 48) {
-				out = append(out, split4(numbered(wrap4(47, append([]byte{0, 0, 8, 0}, b...)), 100*i+j), 32)...)
+				out = append(out, split4(withID(wrap4(47, append([]byte{0, 0, 8, 0}, b...)), 100*i+j), 32)...)
 			}
 			return out
 		}},
@@ -113,7 +113,7 @@ func TestFragments(t *testing.T) {
 }
 
 // numbered gives an IPv4 packet an identification.
-func numbered(ip []byte, id int) []byte {
+func withID(ip []byte, id int) []byte {
 	be.PutUint16(ip[4:], uint16(id))
 	return ip
 }

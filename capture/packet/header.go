@@ -47,7 +47,7 @@ func cutLine(b []byte) (line, rest []byte) {
 	if i < 0 {
 		return b, nil
 	}
-	return bytes.TrimRight(b[:i], "\r"), b[i+1:]
+	return trimEnd(b[:i]), b[i+1:]
 }
 
 func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
@@ -56,20 +56,13 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 	if m == nil {
 		return false
 	}
-	a, z := bytes.IndexByte(line, ' '), bytes.LastIndexByte(line, ' ')
-	if a < 0 || !versioned(line) && (whole || !known(line[:a], false)) {
-		return false
-	}
-	if !versioned(line) { // cut off inside the target
-		z = len(line)
-	}
-	target := bytes.TrimSpace(line[a+1 : max(z, a+1)])
-	if len(target) == 0 {
+	method, target, ok := requestLine(line)
+	if !ok {
 		return false
 	}
 	x := &m.x
-	x.Method = s.t.out.names.Intern(clip(line[:a], longestMethod))
-	m.head, m.connect = string(line[:a]) == "HEAD", string(line[:a]) == "CONNECT"
+	x.Method = s.t.out.names.Intern(clip(method, longestMethod))
+	m.head, m.connect = string(method) == "HEAD", string(method) == "CONNECT"
 	m.target = capture.AppendMasked(m.target[:0], clip(target, maxTarget))
 	s.t.buffered += len(m.target)
 	s.count++
@@ -86,6 +79,24 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 	}
 	s.asked(m)
 	return true
+}
+
+// requestLine takes a request line apart. Where it has no version, it may have
+// been cut off, or be that of HTTP/0.9. A target may hold spaces, but not that of
+// CONNECT, which is a host and a port.
+func requestLine(line []byte) (method, target []byte, ok bool) {
+	method, target, ok = bytes.Cut(trimEnd(line), []byte(" "))
+	if !ok {
+		return nil, nil, false
+	}
+	whole := versioned(line)
+	if z := bytes.LastIndexByte(target, ' '); z >= 0 && (whole || bytes.HasPrefix([]byte("HTTP/1.1"), target[z+1:])) {
+		target = target[:z]
+	}
+	if target = bytes.TrimSpace(target); string(method) == "CONNECT" {
+		target, _, _ = bytes.Cut(target, []byte(" "))
+	}
+	return method, target, len(target) > 0 && (whole || known(method, false))
 }
 
 // frame prepares for the body; none is what a message without a length has.
@@ -170,11 +181,16 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 		return false
 	}
 	status := uint16(line[9]-'0')*100 + uint16(line[10]-'0')*10 + uint16(line[11]-'0')
+	from := p.seq
+	if p.interim {
+		from = p.answer
+	}
 	if status < 200 && status != 101 { // the answer is still to come
-		p.state = atStart
+		p.state, p.interim, p.answer = atStart, true, from
 		return true
 	}
-	m := s.match(p.seq)
+	p.interim = false
+	m := s.match(from, p.breaks)
 	if status == 101 && upgradesHTTP2(rest) {
 		s.upgrade(m)
 		return true
@@ -184,7 +200,7 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 		s.hold(m)
 	}
 	p.msg = m
-	m.seq = p.seq
+	m.seq = from
 	m.x.Status, m.x.End, m.x.Outcome, m.x.At.B = status, p.last, capture.Answered, p.first.frame
 	if p.gapped || !whole {
 		m.flagGap()
@@ -212,10 +228,7 @@ func (s *stream) tunnel() {
 		s.clear(&s.parser[d])
 		s.parser[d].state = shut
 	}
-	for _, m := range s.held {
-		s.emit(m)
-	}
-	s.held = s.held[:0]
+	s.release(false)
 	s.kind = tunnel
 }
 
@@ -273,7 +286,13 @@ func (s *stream) hint(after, millis []byte, x *capture.Exchange) capture.Hint {
 func (f *framing) read(name, value []byte) {
 	switch {
 	case is(name, "content-length"):
-		if n, ok := length(value); ok {
+		first, rest, more := bytes.Cut(value, []byte(","))
+		for same := bytes.TrimSpace(first); more; { // the same length again is no fault (RFC 9110 section 8.6)
+			if first, rest, more = bytes.Cut(rest, []byte(",")); !bytes.Equal(bytes.TrimSpace(first), same) {
+				return
+			}
+		}
+		if n, ok := length(bytes.TrimSpace(first)); ok {
 			f.length = n
 		}
 	case is(name, "transfer-encoding"):
@@ -291,20 +310,35 @@ func length(value []byte) (n int64, ok bool) {
 	return n, len(value) > 0
 }
 
-// field takes the next whole field line off b; continuation lines and lines
-// without a colon are passed over. name is nil at the end.
+// field takes the next whole field line off b; lines without a colon are passed
+// over. name is nil at the end.
 func field(b *[]byte) (name, value []byte) {
 	for {
 		i := bytes.IndexByte(*b, '\n')
 		if i < 0 {
 			return nil, nil
 		}
+		for i+1 < len(*b) && ((*b)[i+1] == ' ' || (*b)[i+1] == '\t') { // the value goes on (RFC 9112 section 5.2)
+			more := bytes.IndexByte((*b)[i+1:], '\n')
+			if more < 0 {
+				break
+			}
+			i += 1 + more
+		}
 		line := (*b)[:i]
 		*b = (*b)[i+1:]
 		if colon := bytes.IndexByte(line, ':'); colon > 0 && line[0] != ' ' && line[0] != '\t' {
-			return bytes.TrimRight(line[:colon], " \t"), bytes.TrimSpace(line[colon+1:])
+			return trimEnd(line[:colon]), bytes.TrimSpace(line[colon+1:])
 		}
 	}
+}
+
+// trimEnd takes blanks and CR off the end.
+func trimEnd(b []byte) []byte {
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t' || b[len(b)-1] == '\r') {
+		b = b[:len(b)-1]
+	}
+	return b
 }
 
 // is compares a name with one in lower case.

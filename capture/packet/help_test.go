@@ -141,7 +141,7 @@ func readAll(t *testing.T, b []byte, opt Options) result {
 // expect compares the exchanges with lines of "METHOD target status outcome".
 func (r result) expect(t *testing.T, want ...string) {
 	t.Helper()
-	if got := strings.TrimSpace(r.String()); got != strings.Join(want, "\n") {
+	if got := strings.TrimSuffix(r.String(), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("exchanges:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
 	}
 }
@@ -152,4 +152,8 @@ func get(path string) []byte {
 
 func reply(status int, body string, fields ...string) []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 %d X\r\nContent-Length: %d\r\n%s\r\n%s", status, len(body), strings.Join(append(fields, ""), "\r\n"), body)
+}
+
+func endpointOf(a netip.AddrPort) capture.Endpoint {
+	return capture.Endpoint{IP: a.Addr().As16(), Port: a.Port()}
 }

@@ -33,12 +33,12 @@ type parser struct {
 	msg       *message
 	first     stamp // of the message's first byte
 	seq, ack  uint32
-	last      int64 // time of the newest byte
-	lines     int   // bytes of chunk framing lines in a row
+	breaks    uint32 // of the direction before that byte
+	interim   bool   // an interim response has been read,
+	answer    uint32 // which began here
+	last      int64  // time of the newest byte
+	lines     int    // bytes of chunk framing lines in a row
 }
-
-// maxLine bounds a chunk size line, and a trailer section as a whole.
-const maxLine = 16 << 10
 
 // parse reads the bytes of direction d.
 func (s *stream) parse(d int, c chunk) {
@@ -70,8 +70,8 @@ func (s *stream) parse(d int, c chunk) {
 // body passes over body bytes; those of a request are digested.
 func (s *stream) body(d int, c *chunk) {
 	p := &s.parser[d]
-	if p.whole && p.state == inLength && !p.request && (p.msg == nil || p.msg.orphan) && p.strictStatus(c.b) {
-		s.finish(d, p.last) // it answered a HEAD that was not seen
+	if p.state == inLength && p.bodiless(c.b) {
+		s.finish(d, p.last)
 		return
 	}
 	p.whole = false
@@ -85,6 +85,12 @@ func (s *stream) body(d int, c *chunk) {
 	}
 }
 
+// bodiless tells whether, where a body should begin, the next response does: then
+// this one answered a HEAD that was not seen.
+func (p *parser) bodiless(b []byte) bool {
+	return p.whole && !p.request && (p.msg == nil || p.msg.orphan) && p.strictStatus(b)
+}
+
 func (s *stream) bodyEnd(d int, t int64) {
 	switch p := &s.parser[d]; p.state {
 	case inLength:
@@ -92,86 +98,6 @@ func (s *stream) bodyEnd(d int, t int64) {
 	case inChunk:
 		p.state = atChunkEnd
 	}
-}
-
-// framing reads the lines between chunks (RFC 9112 section 7.1).
-func (s *stream) framing(d int, c *chunk) bool {
-	p := &s.parser[d]
-	line, ok := s.line(p, c)
-	if !ok {
-		if p.lines > maxLine {
-			s.breakOff(d)
-			return len(c.b) > 0
-		}
-		return false
-	}
-	switch p.state {
-	case atChunkEnd:
-		p.state = inChunkSize
-	case inChunkSize:
-		n, ok := chunkSize(line)
-		switch {
-		case !ok:
-			s.breakOff(d)
-			return len(c.b) > 0
-		case n == 0:
-			p.state = inTrailer
-		default:
-			p.state, p.remain, p.lines = inChunk, n, 0
-		}
-	case inTrailer:
-		if len(line) == 0 {
-			s.finish(d, c.at.t)
-		}
-	}
-	return true
-}
-
-// line takes one line; it keeps an unfinished one. The result is valid until
-// the next call.
-func (s *stream) line(p *parser, c *chunk) ([]byte, bool) {
-	i := bytes.IndexByte(c.b, '\n')
-	if i < 0 {
-		p.lines += len(c.b)
-		if p.lines <= maxLine {
-			s.keep(p, c.b)
-		}
-		c.take(len(c.b))
-		return nil, false
-	}
-	if p.lines += i + 1; p.lines > maxLine {
-		return nil, false
-	}
-	line := c.b[:i]
-	if len(p.buf) > 0 {
-		s.keep(p, line)
-		line = p.buf
-		s.drop(p)
-	}
-	c.take(i + 1)
-	return bytes.TrimRight(line, " \t\r"), true
-}
-
-// chunkSize reads a chunk's size, without its extensions.
-func chunkSize(line []byte) (n int64, ok bool) {
-	if i := bytes.IndexByte(line, ';'); i >= 0 {
-		line = line[:i]
-	}
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || len(line) > 15 {
-		return 0, false
-	}
-	for _, c := range line {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n<<4 | int64(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			n = n<<4 | int64(c|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return n, true
 }
 
 // start reads up to the end of a header block. It returns false when it needs
@@ -189,6 +115,9 @@ func (s *stream) start(d int, c *chunk) bool {
 	}
 	if !p.starts(c.b) {
 		i := p.find(c.b)
+		if p.request { // what is passed over may be a request that is not understood
+			s.breaks[d]++
+		}
 		if i < 0 {
 			p.searching = true
 			return false
@@ -196,10 +125,15 @@ func (s *stream) start(d int, c *chunk) bool {
 		c.take(i)
 	}
 	p.first, p.seq, p.ack, p.last = c.at, c.seq, c.ack, c.at.t
+	p.breaks = s.breaks[d]
 	if p.request {
 		p.msg = s.request(p)
 	}
-	if n := headersEnd(c.b, 0); n > 0 && n <= maxHeaders {
+	n := headersEnd(c.b, 0)
+	if n < 0 && p.request && simple(c.b) {
+		n = len(c.b)
+	}
+	if n > 0 && n <= maxHeaders {
 		h := c.b[:n]
 		c.take(n)
 		s.headers(d, h, true)
@@ -223,6 +157,13 @@ func (s *stream) resume(d int, c *chunk) bool {
 	}
 	c.take(n - old)
 	h := p.buf[:n]
+	if p.request && !startsRequest(h, p.searching) { // its beginning alone could have been one
+		s.breaks[d]++
+		s.drop(p)
+		s.clear(p)
+		p.searching = true
+		return true
+	}
 	s.headers(d, h, true)
 	return true
 }
@@ -230,7 +171,8 @@ func (s *stream) resume(d int, c *chunk) bool {
 // bounded reads what it has of a header block that is too long.
 func (s *stream) bounded(d int) bool {
 	if p := &s.parser[d]; len(p.buf) >= maxHeaders {
-		s.lost = true
+		s.t.out.health.Bound(boundHeader)
+		s.breaks[d]++
 		s.headers(d, p.buf, false)
 	}
 	return false
@@ -286,7 +228,7 @@ func (s *stream) breakOff(d int) {
 	if p.state == shut {
 		return
 	}
-	s.lost = true
+	s.breaks[d]++
 	p.tear()
 	switch {
 	case p.state == atStart && len(p.buf) > 0:
@@ -295,7 +237,7 @@ func (s *stream) breakOff(d int) {
 		s.finish(d, p.last)
 	}
 	s.clear(p)
-	p.state, p.searching, p.gapped = atStart, true, true
+	p.state, p.searching, p.gapped, p.interim = atStart, true, true, false
 }
 
 // shut ends a direction.
@@ -358,6 +300,13 @@ func headersEnd(b []byte, from int) int {
 			return from + 2
 		}
 	}
+}
+
+// simple tells whether b is a request of HTTP/0.9: a line without a version, and
+// nothing behind it.
+func simple(b []byte) bool {
+	end := len(b) - 1
+	return end >= 0 && bytes.IndexByte(b, '\n') == end && !versioned(b[:end])
 }
 
 // fnv continues an FNV-1a digest of 64 bits

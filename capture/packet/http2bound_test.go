@@ -30,7 +30,8 @@ func newFeed(t *testing.T) *feed {
 	seg.src.Port, seg.dst.Port = 1, 2
 	f.t.advance(f.now)
 	f.t.packet(&seg, stamp{f.now, 1})
-	f.c = f.t.open.front()
+	for _, f.c = range f.t.conns { // the one there is
+	}
 	f.send(toServer, []byte(h2.ClientPreface))
 	return f
 }

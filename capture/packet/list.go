@@ -22,15 +22,21 @@ func (l *list) has(c *conn) bool {
 	return k.prev != nil || k.next != nil || l.first == c
 }
 
-func (l *list) pushBack(c *conn) {
+func (l *list) pushBack(c *conn) { l.insert(c, l.last) }
+
+// insert puts a connection behind another one, or in front where that is nil.
+func (l *list) insert(c, after *conn) {
 	k := &c.links[l.which]
-	k.prev, k.next = l.last, nil
-	if l.last != nil {
-		l.last.links[l.which].next = c
+	if k.prev = after; after == nil {
+		k.next, l.first = l.first, c
 	} else {
-		l.first = c
+		k.next, after.links[l.which].next = after.links[l.which].next, c
 	}
-	l.last = c
+	if k.next == nil {
+		l.last = c
+	} else {
+		k.next.links[l.which].prev = c
+	}
 }
 
 func (l *list) remove(c *conn) {

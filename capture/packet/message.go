@@ -7,6 +7,7 @@ type message struct {
 	x        capture.Exchange
 	target   []byte
 	seq, ack uint32 // of a response's first byte; what a request's first packet acknowledged
+	breaks   uint32 // of its direction before its first byte
 	digest   uint64 // of the request's body so far
 	orphan   bool   // a response without a request
 	head     bool   // HEAD: the response has no body
@@ -41,7 +42,7 @@ func (s *stream) request(p *parser) *message {
 // response makes the message of a response that no request is known for.
 func (s *stream) response(p *parser) *message {
 	m := s.message(p)
-	m.orphan, m.seq = true, p.seq
+	m.orphan = true
 	m.x.At.A = p.first.frame // the response's own: there is no other
 	m.x.Flags |= capture.Orphan
 	return m
@@ -49,6 +50,7 @@ func (s *stream) response(p *parser) *message {
 
 func (s *stream) message(p *parser) *message {
 	m := s.t.out.begin(p.first.t)
+	m.breaks = p.breaks
 	s.t.buffered += messageCost
 	m.x.Src, m.x.Dst = s.c.ends[s.client], s.c.ends[1-s.client]
 	if s.c.mid {
@@ -59,19 +61,28 @@ func (s *stream) message(p *parser) *message {
 
 // unanswered ends a request whose response was not seen.
 func (s *stream) unanswered(m *message, why ending) {
-	m.x.End = max(s.c.seen, m.x.Start)
+	if why != endLost {
+		m.x.End = s.c.seen
+	}
+	gone := s.left != 0 && why != endEvicted && why != endLost // the wait ended when the client closed
+	if gone && why == endReset {
+		why = endClosed
+	}
 	switch why {
 	case endReset:
 		m.x.Outcome = capture.Reset
 	case endInput: // it may have been answered later
 		m.x.Outcome = capture.NoAnswer
-		m.x.End = max(s.t.now, m.x.Start)
+		m.x.End = s.t.now
 		m.x.Flags |= capture.Gap
-	case endEvicted:
+	case endEvicted, endLost:
 		m.x.Outcome = capture.Truncated
 		m.x.Flags |= capture.Gap
 	default:
 		m.x.Outcome = capture.NoAnswer
+	}
+	if gone {
+		m.x.End = s.left
 	}
 	s.emit(m)
 }

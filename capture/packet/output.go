@@ -115,6 +115,7 @@ func (o *output) emit(m *message) {
 		o.health.Late++
 	}
 	m.x.Reason = m.reason()
+	m.x.End = max(m.x.End, m.x.Start) // the clock was set back, or the request captured late
 	o.unqueue(m)
 	o.add(m)
 	o.free(m)

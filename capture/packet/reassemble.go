@@ -1,35 +1,72 @@
 package packet
 
-import "slices"
-
 // segment applies one segment of direction d to a connection.
 func (t *table) segment(c *conn, d int, s *segment, at stamp) {
 	h, peer := &c.half[d], &c.half[1-d]
 	seq := s.seq
 	if s.flags&flagSYN != 0 {
-		if !h.begun {
-			h.begun, h.syn, h.isn, h.next = true, true, seq, seq+1
-		}
+		c.synchronise(h, seq)
 		seq++
 	}
 	if s.wire > 0 && !h.done {
-		if !h.begun {
-			h.begun, h.next = true, seq
-		}
+		h.begin(seq)
 		t.arrive(c, d, piece{data: s.payload, wire: s.wire, seq: seq, ack: s.ack, at: at})
 	}
-	if s.flags&(flagACK|flagRST) == flagACK && (!peer.hasAck || span(peer.acked, s.ack) > 0) {
-		peer.acked, peer.hasAck = s.ack, true
+	if s.flags&(flagACK|flagRST) == flagACK {
+		peer.acknowledge(s.ack)
 	}
 	t.holes(c, t.now)
 	if s.flags&flagRST != 0 {
+		c.http.reset = d
 		t.end(c, endReset)
 		return
 	}
-	if s.flags&flagFIN != 0 && h.begun {
-		h.fin, h.finSeq = true, seq+uint32(s.wire)
+	if s.flags&flagFIN != 0 {
+		h.begin(seq)
+		end := seq + uint32(s.wire)
+		if span(h.next, end) >= 0 && (!h.fin || span(end, h.finSeq) > 0) {
+			h.fin, h.finSeq = true, end
+		}
 	}
 	t.fins(c)
+}
+
+// synchronise takes a SYN; one that comes after the data it precedes shows that
+// the connection was seen from its start after all.
+func (c *conn) synchronise(h *half, seq uint32) {
+	switch {
+	case !h.begun:
+		h.begun, h.syn, h.isn, h.next = true, true, seq, seq+1
+	case !h.syn && h.isn == seq:
+		h.syn, c.mid = true, false
+	}
+}
+
+// begin sets where a direction begins that was joined midway: at its first
+// segment, or at the hole in front of it that the peer's acknowledgement shows.
+func (h *half) begin(seq uint32) {
+	if h.begun {
+		return
+	}
+	h.begun, h.next = true, seq
+	if hole := span(h.isn+1, seq); h.hasAck && hole > 0 && hole <= straggle {
+		h.next = h.isn + 1
+	}
+	h.isn = h.next - 1
+}
+
+// acknowledge notes the peer's highest acknowledgement, and before anything of
+// the direction was seen the lowest: there it begins.
+func (h *half) acknowledge(ack uint32) {
+	if h.begun && (span(h.next, ack) > maxJump || span(h.next, ack) < -maxJump) {
+		return
+	}
+	if !h.begun && (!h.hasAck || span(ack, h.isn+1) > 0) {
+		h.isn = ack - 1
+	}
+	if !h.hasAck || span(h.acked, ack) > 0 {
+		h.acked, h.hasAck = ack, true
+	}
 }
 
 // fins closes the directions whose last byte has been delivered.
@@ -45,85 +82,54 @@ func (t *table) fins(c *conn) {
 	}
 }
 
-// arrive delivers a piece, or queues it when something before it is missing.
+// arrive delivers a piece, or queues it when something before it is missing. Of
+// bytes that come more than once the first copy counts.
 func (t *table) arrive(c *conn, d int, p piece) {
 	h := &c.half[d]
-	if span(h.next, p.seq) > 0 {
-		t.queue(c, h, p)
-		for h.queued > maxQueue || h.waiting() > maxPieces || t.buffered > maxBuffered && h.waiting() > 0 {
-			t.skip(c, d)
+	if old := span(p.seq, h.next); old > 0 {
+		if p.wire > 1 { // one byte is a probe whether the peer is there
+			t.out.health.Repeated++
 		}
+		if old >= p.wire {
+			return
+		}
+		p = p.from(old)
+	}
+	if h.waiting() == 0 && p.seq == h.next {
+		t.deliver(c, d, p)
 		return
 	}
-	t.deliver(c, d, p)
+	t.queue(c, h, p)
 	t.drain(c, d)
+	for h.waiting() > 0 && (h.queued > maxQueue || h.waiting() > maxPieces) {
+		t.out.health.Bound(boundQueue)
+		t.skip(c, d)
+	}
 }
 
 // drain delivers what the queue holds up to the next hole.
 func (t *table) drain(c *conn, d int) {
 	h := &c.half[d]
+	if h.waiting() == 0 || span(h.next, h.queue[h.head].seq) > 0 {
+		return
+	}
 	for h.waiting() > 0 && span(h.next, h.queue[h.head].seq) <= 0 {
 		p := t.pop(h)
 		t.deliver(c, d, p)
 		t.recycle(p.data)
 	}
-	if c.half[0].waiting() == 0 && c.half[1].waiting() == 0 {
-		t.holed.remove(c)
-	}
+	t.rank(c)
 }
 
-// deliver hands over the new part of a piece that begins at or before next.
+// deliver hands over a piece that begins at next.
 func (t *table) deliver(c *conn, d int, p piece) {
-	h := &c.half[d]
-	old := span(p.seq, h.next)
-	if old < p.wire {
-		seq := h.next
-		h.next = p.seq + uint32(p.wire)
-		if old < len(p.data) {
-			c.http.data(d, chunk{b: p.data[old:], seq: seq, ack: p.ack, at: p.at})
-			old = len(p.data)
-		}
-		if old < p.wire { // cut by the snapshot length
-			t.out.health.GapBytes += uint64(p.wire - old)
-			c.http.gap(d, p.wire-old, p.at.t)
-		}
+	c.half[d].next = p.seq + uint32(p.wire)
+	if len(p.data) > 0 {
+		c.http.data(d, chunk{b: p.data, seq: p.seq, ack: p.ack, at: p.at})
 	}
-}
-
-// pop takes the first piece off a queue.
-func (t *table) pop(h *half) piece {
-	p := h.queue[h.head]
-	h.queue[h.head] = piece{}
-	if h.head++; h.head == len(h.queue) {
-		h.queue, h.head = h.queue[:0], 0
-	}
-	cost := len(p.data) + pieceCost
-	h.queued -= cost
-	t.buffered -= cost
-	return p
-}
-
-func (t *table) queue(c *conn, h *half, p piece) {
-	i, found := slices.BinarySearchFunc(h.queue[h.head:], p.seq, func(q piece, seq uint32) int { return span(seq, q.seq) })
-	i += h.head
-	if found {
-		if h.queue[i].wire >= p.wire {
-			return // sent twice
-		}
-		i++
-	}
-	p.data = append(t.buffer(), p.data...)
-	if h.head > 0 && len(h.queue) == cap(h.queue) {
-		h.queue = slices.Delete(h.queue, 0, h.head)
-		i, h.head = i-h.head, 0
-	}
-	h.queue = slices.Insert(h.queue, i, p)
-	cost := len(p.data) + pieceCost
-	h.queued += cost
-	t.buffered += cost
-	if !t.holed.has(c) {
-		c.since = p.at.t
-		t.holed.pushBack(c)
+	if cut := p.wire - len(p.data); cut > 0 { // by the snapshot length
+		t.out.health.GapBytes += uint64(cut)
+		c.http.gap(d, cut, p.at.t)
 	}
 }
 
@@ -145,17 +151,12 @@ func (t *table) holes(c *conn, now int64) {
 	}
 }
 
-// giveUp passes over a hole that has been open for too long in any case.
+// giveUp passes over holes that have been open for too long in any case.
 func (t *table) giveUp(c *conn) {
 	for d := range c.half {
 		if c.half[d].waiting() > 0 {
 			t.skip(c, d)
 		}
-	}
-	if t.holed.has(c) { // another hole is left: it gets its own time
-		t.holed.remove(c)
-		c.since = t.now
-		t.holed.pushBack(c)
 	}
 	t.fins(c)
 }
@@ -169,21 +170,4 @@ func (t *table) skip(c *conn, d int) {
 		c.http.gap(d, n, h.queue[h.head].at.t)
 	}
 	t.drain(c, d)
-}
-
-// buffer gives an empty buffer from the pool.
-func (t *table) buffer() []byte {
-	n := len(t.buffers)
-	if n == 0 {
-		return nil
-	}
-	b := t.buffers[n-1]
-	t.buffers = t.buffers[:n-1]
-	return b[:0]
-}
-
-func (t *table) recycle(b []byte) {
-	if cap(b) > 0 && cap(b) <= maxFreeSize && len(t.buffers) < maxFree {
-		t.buffers = append(t.buffers, b)
-	}
 }

@@ -60,12 +60,15 @@ func startsRequest(b []byte, searching bool) bool {
 	if end < 0 { // the line goes on in the next packet
 		return known(b[:i], false) && (i+1 == len(b) || b[i+1] == '/' || b[i+1] == '*' || letter(b[i+1]))
 	}
-	return versioned(b[i:end]) && (!searching || known(b[:i], false))
+	if searching {
+		return versioned(b[:end]) && known(b[:i], false)
+	}
+	return versioned(b[:end]) || b[i+1] == '/' && known(b[:i], false) // HTTP/0.9, or a version that is none
 }
 
 // versioned tells whether a request line ends in a version of HTTP/1.
 func versioned(line []byte) bool {
-	line = bytes.TrimRight(line, " \t\r")
+	line = trimEnd(line)
 	n := len(line) - len(" HTTP/1.1")
 	return n > 0 && string(line[n:len(line)-1]) == " HTTP/1." && digit(line[len(line)-1])
 }

@@ -8,8 +8,8 @@ const (
 	skipTLS      = "TLS: encrypted"
 	skipOther    = "TCP that is not HTTP"
 	skipMidway   = "joined midway, before its first HTTP message"
-	skipEvicted  = "connection given up for want of memory"
 	skipUpgraded = "tunnel after CONNECT or upgrade"
+	skipStray    = "TCP packet that fits no connection seen"
 )
 
 // kind is what a connection carries.
@@ -24,6 +24,9 @@ const (
 	tunnel
 )
 
+// heard tells whether messages are read from it.
+func (k kind) heard() bool { return k == http1 || k == http2 }
+
 // ending is why a connection ended.
 type ending uint8
 
@@ -33,28 +36,29 @@ const (
 	endReused  // a new connection took its addresses and ports
 	endIdle    // silent for idleWait
 	endEvicted // for want of room
+	endLost    // a part of it was lost by the capture
 	endInput   // the capture ended first
 )
 
-const (
-	maxPipeline = 256 // requests waiting on one connection
-	maxHeld     = 16  // responses waiting for a request that was captured late
-	heldWait    = 1e9 // how long they wait
-	unknownDir  = -1
-)
+const unknownDir = -1
 
 // stream pairs the messages of one connection.
 type stream struct {
-	t      *table
-	c      *conn
-	kind   kind
-	client int    // direction of the requests
-	lost   bool   // bytes are missing and messages may be
-	count  uint32 // requests so far
-	parser [2]parser
-	open   []*message // requests without a response, in order
-	held   []*message // responses without a request, in order
-	h2     *http2conn
+	t       *table
+	c       *conn
+	kind    kind
+	preface preface
+	client  int       // direction of the requests
+	reset   int       // direction of the RST
+	lost    bool      // bytes are missing from before the kind was known
+	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
+	count   uint32    // requests so far
+	aligned alignment
+	left    int64 // when the client closed; 0 not yet
+	parser  [2]parser
+	open    []*message // requests without a response, in order
+	held    []*message // responses without a request, in order
+	h2      *http2conn
 }
 
 // chunk is a run of consecutive bytes out of one packet.
@@ -70,11 +74,7 @@ func (c *chunk) take(n int) {
 }
 
 func (s *stream) begin(t *table, c *conn) {
-	s.t, s.c, s.kind, s.client, s.lost, s.count = t, c, undecided, unknownDir, false, 0
-	s.open, s.held = s.open[:0], s.held[:0]
-	for d := range s.parser {
-		s.parser[d] = parser{}
-	}
+	*s = stream{t: t, c: c, client: unknownDir, aligned: alignment{next: 1}, open: s.open[:0], held: s.held[:0]}
 }
 
 // skip says why packets of this connection do not count as used.
@@ -96,18 +96,21 @@ func (s *stream) skip() string {
 
 // data takes the next bytes of direction d.
 func (s *stream) data(d int, c chunk) {
+	if s.preface != prefacePast && s.unwrap(d, &c) {
+		return
+	}
 	switch s.kind {
 	case undecided:
 		s.decide(d, c.b)
-	case other:
+	case other, tls, tunnel:
 		s.reconsider(d, c.b)
 	}
 	switch s.kind {
 	case http1:
+		s.parse(d, c)
 		if len(s.held) > 0 {
 			s.expireHeld()
 		}
-		s.parse(d, c)
 	case http2:
 		s.h2.data(d, c)
 	}
@@ -118,12 +121,13 @@ func (s *stream) data(d int, c chunk) {
 func (s *stream) decide(d int, b []byte) {
 	search := s.c.mid || s.lost
 	request, response := parser{request: true, searching: search}, parser{searching: search}
+	b = bytes.TrimLeft(b, "\r\n") // blank lines before a request mean nothing (RFC 9112 section 2.2)
 	switch {
+	case len(b) == 0:
 	case isPreface(b):
 		s.speak(d, true)
-	case len(b) >= 3 && b[0] >= 0x14 && b[0] <= 0x17 && b[1] == 3 && b[2] <= 4: // a TLS record (RFC 8446 section 5.1)
-		s.kind = tls
-		s.t.out.health.Encrypted++
+	case startsTLS(b, search):
+		s.seal()
 	case len(b) > 1 && response.starts(b): // one byte may begin HEAD as well
 		s.roles(1 - d)
 	case request.starts(b):
@@ -141,13 +145,17 @@ func (s *stream) decide(d int, b []byte) {
 }
 
 // reconsider takes a connection for HTTP after all when a whole start line
-// begins a packet: after the handshake of a SOCKS proxy, or in the answer to a
-// request that is broken.
+// begins a packet: after the handshake of a SOCKS proxy, in the answer to a
+// request that is broken or in TLS where none was expected, or where bytes in its
+// middle looked like TLS. And it notices TLS inside a tunnel.
 func (s *stream) reconsider(d int, b []byte) {
 	p := parser{}
 	switch {
-	case isPreface(b):
+	case s.kind != tls && isPreface(b):
 		s.speak(d, true)
+	case s.kind != tls && startsTLS(b, true):
+		s.seal()
+	case s.kind == tunnel:
 	case p.strictStatus(b):
 		s.roles(1 - d)
 	case bytes.IndexByte(b, '\n') > 0 && startsRequest(b, true):
@@ -156,6 +164,9 @@ func (s *stream) reconsider(d int, b []byte) {
 }
 
 func (s *stream) roles(client int) {
+	if s.kind == tls {
+		s.t.out.health.Encrypted--
+	}
 	s.kind, s.client = http1, client
 	s.parser[client].request = true
 	for d := range s.parser {
@@ -171,84 +182,13 @@ func (s *stream) gap(d, n int, t int64) {
 	}
 	if s.kind == undecided {
 		s.lost = true
+		s.breaks[d]++
+		s.cutPreface(d)
 	}
 	if s.kind == http1 && !s.parser[d].absorb(n) {
 		s.breakOff(d)
 	} else if p := &s.parser[d]; s.kind == http1 && p.remain == 0 {
 		s.bodyEnd(d, t)
-	}
-}
-
-// match finds the request that a response at seq answers, and takes it off the
-// open ones. Without losses that is the oldest one, unless it acknowledges bytes
-// beyond the response's first: then it was sent after it. After a loss only a
-// request that acknowledges everything before the response will do, and older
-// ones lost their response.
-func (s *stream) match(seq uint32) *message {
-	if len(s.open) == 0 || span(seq, s.open[0].ack) > 0 {
-		return nil
-	}
-	i := 0
-	if s.lost {
-		for i < len(s.open) && s.open[i].ack != seq {
-			i++
-		}
-		if i == len(s.open) {
-			return nil
-		}
-	}
-	m := s.open[i]
-	kept := s.open[:0]
-	for j, o := range s.open {
-		switch {
-		case j == i:
-		case j < i && span(o.ack, m.ack) > 0:
-			s.unanswered(o, endEvicted)
-		default:
-			kept = append(kept, o)
-		}
-	}
-	s.open = kept
-	return m
-}
-
-// asked takes a request whose headers have been read.
-func (s *stream) asked(m *message) {
-	for i, r := range s.held {
-		if r.seq != m.ack {
-			continue
-		}
-		m.answer(r)
-		s.held = append(s.held[:i], s.held[i+1:]...)
-		if p := &s.parser[1-s.client]; p.msg == r {
-			p.msg = m
-		}
-		s.discard(r)
-		if m.done {
-			s.emit(m)
-		}
-		return
-	}
-	if len(s.open) == maxPipeline {
-		s.unanswered(s.open[0], endEvicted)
-		s.open = append(s.open[:0], s.open[1:]...)
-	}
-	s.open = append(s.open, m)
-}
-
-// hold keeps a response without a request: the request may be captured late.
-func (s *stream) hold(m *message) {
-	if len(s.held) == maxHeld {
-		s.emit(s.held[0])
-		s.held = append(s.held[:0], s.held[1:]...)
-	}
-	s.held = append(s.held, m)
-}
-
-// answered takes a response that has been read to its end.
-func (s *stream) answered(m *message) {
-	if m.done = true; !m.orphan {
-		s.emit(m)
 	}
 }
 
@@ -269,16 +209,8 @@ func (s *stream) discard(m *message) {
 	s.t.out.free(m)
 }
 
-// expireHeld gives up waiting for the requests of responses.
-func (s *stream) expireHeld() {
-	for len(s.held) > 0 && s.held[0].done && s.t.now-s.held[0].x.End > heldWait {
-		s.emit(s.held[0])
-		s.held = append(s.held[:0], s.held[1:]...)
-	}
-}
-
 // closed takes the orderly end of a direction. A server that has closed will
-// not answer any more.
+// not answer any more; a client that has may still be waiting for its answer.
 func (s *stream) closed(d int) {
 	if s.kind == http2 {
 		s.h2.closed(d)
@@ -287,7 +219,9 @@ func (s *stream) closed(d int) {
 		return
 	}
 	s.shut(d, endClosed)
-	if d != s.client {
+	if d == s.client {
+		s.left = s.c.seen
+	} else {
 		s.giveUp(endClosed)
 	}
 }
@@ -300,10 +234,7 @@ func (s *stream) end(why ending) {
 			s.shut(1-s.client, why)
 		}
 		s.giveUp(why)
-		for _, m := range s.held {
-			s.emit(m)
-		}
-		s.held = s.held[:0]
+		s.release(why == endReset && s.reset == s.client)
 	}
 	if s.kind == http2 {
 		s.h2.end(why)

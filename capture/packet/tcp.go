@@ -4,10 +4,12 @@ import "stormwatch/capture"
 
 // Bounds and times of reassembly, in bytes and nanoseconds of capture time.
 // The gap rule is Zeek's (a hole that the peer has acknowledged was lost by the
-// capture), with slack for packets that several queues of a card reorder.
+// capture), with slack for packets that several queues of a card reorder. What
+// one connection can hold follows from its parts: two queues, two header blocks,
+// maxPipeline requests and maxHeld answers.
 const (
-	maxConns    = 1 << 17
-	maxBuffered = 128 << 20 // of all connections together, unfinished messages included
+	maxConns    = 1 << 18
+	maxBuffered = 192 << 20 // of all connections together, unfinished messages included
 	maxQueue    = 1 << 20   // out of order in one direction
 	maxPieces   = 1024      // out of order in one direction
 	gapWait     = 100e6     // an acknowledged hole is given up after this
@@ -19,8 +21,19 @@ const (
 	straggle    = 1 << 20   // what may follow the end of a closed connection
 	pieceCost   = 128       // bookkeeping of a queued piece, in bytes
 	messageCost = 512       // of an unfinished message
-	maxFree     = 1 << 10   // pooled buffers kept
+	maxFree     = 16 << 20  // of all pooled buffers
 	maxFreeSize = 128 << 10 // a larger buffer is not kept
+)
+
+// What is given up where a bound is reached.
+const (
+	boundConns  = "262,144 connections: forgot the one silent longest"
+	boundQuiet  = "262,144 connections: forgot the one without requests that was silent longest"
+	boundBytes  = "192 MiB of unfinished data: gave up what had waited longest"
+	boundQueue  = "1 MiB or 1,024 pieces out of order in one direction: passed over a hole"
+	boundOpen   = "256 requests waiting on one connection: gave up the oldest"
+	boundHeld   = "16 answers without a request on one connection: gave up the oldest"
+	boundHeader = "64 KiB of header: read as far as that"
 )
 
 type key struct{ low, high capture.Endpoint }
@@ -28,7 +41,8 @@ type key struct{ low, high capture.Endpoint }
 // table holds the connections. One goroutine uses it.
 type table struct {
 	conns    map[key]*conn
-	open     list // by last packet
+	open     list // with messages, by last packet
+	quiet    list // without any so far, by last packet: the first to go
 	closed   list // by the time they closed
 	holed    list // by the time their oldest hole appeared
 	buffered int
@@ -36,6 +50,7 @@ type table struct {
 	reason   string
 	spare    []*conn
 	buffers  [][]byte
+	free     int // bytes in buffers
 	out      *output
 	http2    http2pool
 }
@@ -52,20 +67,28 @@ type conn struct {
 	flip  bool // direction 0 goes from key.high to key.low
 	dead  bool
 	mid   bool // joined after it began
+	heard bool // it carries messages
 	half  [2]half
-	last  int64 // the table's time at its newest packet
-	seen  int64 // capture time of that packet
-	since int64 // when the oldest hole appeared
+	old   [2]mark // where the connection before it on these addresses had got to
+	last  int64   // the table's time at its newest packet
+	seen  int64   // capture time of that packet
+	since int64   // when the oldest piece out of order was captured
 	ends  [2]capture.Endpoint
 	http  stream
 	links [2]link
+}
+
+// mark is a sequence number that may be known.
+type mark struct {
+	seq   uint32
+	known bool
 }
 
 // half is one direction.
 type half struct {
 	next, isn, finSeq, acked      uint32
 	begun, syn, fin, done, hasAck bool
-	queue                         []piece // out of order, by sequence number
+	queue                         []piece // out of order, by sequence number, without overlap
 	head                          int     // first piece of queue still in use
 	queued                        int
 	holeSince                     int64 // when the peer acknowledged the hole
@@ -93,15 +116,24 @@ func (h *half) waiting() int { return len(h.queue) - h.head }
 
 // packet takes one segment.
 func (t *table) packet(s *segment, at stamp) {
-	t.makeRoom()
+	for t.buffered > maxBuffered && t.unload() {
+	}
 	k, swapped := key{s.src, s.dst}, false
 	if less(&s.dst, &s.src) {
 		k, swapped = key{s.dst, s.src}, true
 	}
 	c := t.conns[k]
-	if c != nil && c.another(s, dir(swapped != c.flip)) {
-		t.remove(c, endReused)
-		c = nil
+	var old [2]mark
+	if c != nil {
+		switch d := dir(swapped != c.flip); c.fit(s, d) {
+		case strays:
+			t.reason = skipStray
+			return
+		case renews:
+			old = [2]mark{c.half[d].mark(), c.half[1-d].mark()}
+			t.remove(c, endReused)
+			c = nil
+		}
 	}
 	if c == nil {
 		if s.flags&flagRST != 0 || s.flags&flagSYN == 0 && s.wire == 0 {
@@ -109,17 +141,31 @@ func (t *table) packet(s *segment, at stamp) {
 			return
 		}
 		c = t.create(k, s, swapped)
+		c.old = old
 	}
 	if c.dead {
 		t.reason = c.http.skip()
 		return
 	}
 	c.last, c.seen = t.now, at.t
-	t.open.toBack(c)
+	t.byUse(c).toBack(c)
 	t.segment(c, dir(swapped != c.flip), s, at)
+	if !c.heard && !c.dead && c.http.kind.heard() {
+		t.quiet.remove(c)
+		c.heard = true
+		t.open.pushBack(c)
+	}
 	if t.reason == "" {
 		t.reason = c.http.skip()
 	}
+}
+
+// byUse is the list that an open connection is on.
+func (t *table) byUse(c *conn) *list {
+	if c.heard {
+		return &t.open
+	}
+	return &t.quiet
 }
 
 func dir(second bool) int {
@@ -138,34 +184,10 @@ func less(a, b *capture.Endpoint) bool {
 	return a.Port < b.Port
 }
 
-// another tells whether a segment of direction d belongs to a new connection on
-// the same addresses and ports.
-func (c *conn) another(s *segment, d int) bool {
-	h := &c.half[d]
-	if s.flags&flagRST != 0 {
-		return false
-	}
-	if s.flags&flagSYN != 0 {
-		if !h.begun {
-			return c.dead && s.flags&flagACK == 0
-		}
-		if h.syn {
-			return h.isn != s.seq
-		}
-		behind := span(s.seq, h.next) // the late original of a connection joined midway
-		return behind <= 0 || behind > straggle
-	}
-	if !h.begun || s.wire == 0 {
-		return false
-	}
-	ahead := span(h.next, s.seq)
-	if c.dead {
-		return ahead > straggle || ahead < -maxJump
-	}
-	return ahead > maxJump || ahead < -maxJump
-}
-
 func (t *table) create(k key, s *segment, swapped bool) *conn {
+	for len(t.conns) >= maxConns {
+		t.evict()
+	}
 	var c *conn
 	if n := len(t.spare); n > 0 {
 		c, t.spare = t.spare[n-1], t.spare[:n-1]
@@ -177,7 +199,7 @@ func (t *table) create(k key, s *segment, swapped bool) *conn {
 	c.mid = s.flags&flagSYN == 0
 	c.http.begin(t, c)
 	t.conns[k] = c
-	t.open.pushBack(c)
+	t.quiet.pushBack(c)
 	return c
 }
 
@@ -185,8 +207,10 @@ func (t *table) create(k key, s *segment, swapped bool) *conn {
 // that nobody fills.
 func (t *table) advance(now int64) {
 	t.now = max(t.now, now)
-	for c := t.open.front(); c != nil && t.now-c.last > idleWait; c = t.open.front() {
-		t.remove(c, endIdle)
+	for _, l := range [...]*list{&t.open, &t.quiet} {
+		for c := l.front(); c != nil && t.now-c.last > idleWait; c = l.front() {
+			t.remove(c, endIdle)
+		}
 	}
 	for c := t.closed.front(); c != nil && t.now-c.last > closedWait; c = t.closed.front() {
 		t.forget(c)
@@ -196,26 +220,36 @@ func (t *table) advance(now int64) {
 	}
 }
 
-func (t *table) makeRoom() {
-	for len(t.conns) >= maxConns || t.buffered > maxBuffered {
-		if !t.evict() {
-			return
-		}
+// evict makes room for a connection: first what is closed, then what has not
+// carried a message (a flood of half-open connections pushes out itself), then
+// what has been silent longest.
+func (t *table) evict() {
+	if c := t.closed.front(); c != nil {
+		t.forget(c)
+		return
 	}
+	c, bound := t.quiet.front(), boundQuiet
+	if c == nil {
+		c, bound = t.open.front(), boundConns
+	}
+	t.out.health.Bound(bound)
+	t.remove(c, endEvicted)
 }
 
-// evict makes room: first what is closed, then what has been silent longest.
-func (t *table) evict() bool {
-	if c := t.closed.front(); c != nil && t.buffered <= maxBuffered {
-		t.forget(c)
-		return true
-	}
-	c := t.open.front()
-	if c == nil {
+// unload makes room for data: it passes over the oldest hole, or gives up the
+// connection silent longest. It returns false when nothing is left to give up.
+func (t *table) unload() bool {
+	switch c := t.holed.front(); {
+	case c != nil:
+		t.giveUp(c)
+	case t.open.front() != nil:
+		t.remove(t.open.front(), endEvicted)
+	case t.quiet.front() != nil:
+		t.remove(t.quiet.front(), endEvicted)
+	default:
 		return false
 	}
-	t.out.health.Skip(skipEvicted, "")
-	t.remove(c, endEvicted)
+	t.out.health.Bound(boundBytes)
 	return true
 }
 
@@ -233,7 +267,7 @@ func (t *table) end(c *conn, why ending) {
 	c.dead = true
 	c.http.end(why)
 	t.holed.remove(c)
-	t.open.remove(c)
+	t.byUse(c).remove(c)
 	t.closed.pushBack(c)
 }
 
@@ -248,7 +282,7 @@ func (t *table) forget(c *conn) {
 	for d := range c.half {
 		c.half[d] = half{queue: c.half[d].queue[:0]}
 	}
-	c.dead, c.last, c.seen, c.since = false, 0, 0, 0
+	c.dead, c.heard, c.last, c.seen, c.since = false, false, 0, 0, 0
 	if len(t.spare) < maxConns/16 {
 		t.spare = append(t.spare, c)
 	}
@@ -256,10 +290,14 @@ func (t *table) forget(c *conn) {
 
 // finish closes everything at the end of the input.
 func (t *table) finish(why ending) {
-	for c := t.open.front(); c != nil; c = t.open.front() {
-		t.remove(c, why)
+	for _, l := range [...]*list{&t.open, &t.quiet} {
+		for c := l.front(); c != nil; c = l.front() {
+			t.remove(c, why)
+		}
 	}
 	for c := t.closed.front(); c != nil; c = t.closed.front() {
 		t.forget(c)
 	}
+	t.conns, t.spare, t.buffers, t.free = nil, nil, nil, 0 // whoever keeps the source need not keep its memory
+	t.out.spare = nil
 }

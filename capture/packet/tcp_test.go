@@ -217,7 +217,7 @@ func TestOtherTraffic(t *testing.T) {
 	tun.Send(base+2*ms, true, []byte("\x16\x03\x01\x02\x00\x01\x00GET / HTTP/1.1\r\n\r\n"))
 	r := readAll(t, m.bytes(), Options{})
 	r.expect(t, "CONNECT far.example:443 200 answered")
-	if r.health.Encrypted != 1 || r.health.Read != r.health.Used+r.health.SkippedTotal() {
+	if r.health.Encrypted != 2 || r.health.Read != r.health.Used+r.health.SkippedTotal() {
 		t.Errorf("health %+v", r.health)
 	}
 	for _, reason := range []string{skipTLS, skipOther, skipUpgraded} {
@@ -228,40 +228,6 @@ func TestOtherTraffic(t *testing.T) {
 		if !found {
 			t.Errorf("nothing counted as %q: %+v", reason, r.health.Skipped)
 		}
-	}
-}
-
-// TestBounds opens more connections than are kept, each with a request that
-// nobody answers, and pipelines without end on one.
-func TestBounds(t *testing.T) {
-	var r result
-	out := newOutput(Options{Secrets: secrets}, collect(&r))
-	tab := newTable(out)
-	out.table, out.done = tab, func() float64 { return 0 }
-	const n = maxConns + 5000
-	req := get("/")
-	send := func(i int, seq uint32, at int64) {
-		seg := segment{seq: seq, flags: flagACK, payload: req, wire: len(req)}
-		be.PutUint32(seg.src.IP[12:], uint32(i))
-		tab.advance(at)
-		tab.packet(&seg, stamp{at, uint64(i)})
-		if len(tab.conns) > maxConns || tab.buffered > maxBuffered {
-			t.Fatalf("%d connections, %d bytes", len(tab.conns), tab.buffered)
-		}
-	}
-	for i := range n {
-		send(i, 1, int64(base+i))
-	}
-	if len(r.all) < 4500 || out.health.SkippedTotal() < 5000 {
-		t.Errorf("%d exchanges and %d evictions", len(r.all), out.health.SkippedTotal())
-	}
-	for i := range 10_000 {
-		send(n, uint32(1+i*len(req)), int64(base+n+i))
-	}
-	tab.finish(endInput)
-	out.flush(true)
-	if len(r.all) != n+10_000 {
-		t.Errorf("%d exchanges of %d", len(r.all), n+10_000)
 	}
 }
 
@@ -292,6 +258,45 @@ func TestIdleHole(t *testing.T) {
 	}
 }
 
+// TestHoles says when a hole is given up: one that the peer has acknowledged
+// after 24 more packets or 100 ms, any other after two seconds.
+func TestHoles(t *testing.T) {
+	req := fmt.Sprintf(ask, "a")
+	after := 1001 + uint32(len(req)) // the request before is lost
+	for _, c := range []struct {
+		name         string
+		acknowledged bool
+		packets      int
+		wait         int64
+		given        bool
+	}{
+		{"acknowledged, at once", true, 0, 0, false},
+		{"acknowledged, few packets", true, gapPackets - 2, 0, false},
+		{"acknowledged, many packets", true, gapPackets + 1, 0, true},
+		{"acknowledged, short", true, 1, 90 * ms, false},
+		{"acknowledged, long", true, 1, 110 * ms, true},
+		{"not acknowledged, many packets", false, 100, 0, false},
+		{"not acknowledged, long", false, 1, 1900 * ms, false},
+		{"not acknowledged, very long", false, 1, 2100 * ms, true},
+	} {
+		p := dialled(t)
+		if c.acknowledged {
+			p.from(-1, 5001, after+uint32(len(req)), flagACK, "")
+		}
+		p.from(1, after, 5001, ackPush, req)
+		p.pass(c.wait)
+		for range c.packets {
+			p.from(1, after+uint32(len(req)), 5001, flagACK, "")
+		}
+		if got := p.out.health.GapBytes == uint64(len(req)); got != c.given {
+			t.Errorf("%s: given up is %v, want %v", c.name, got, c.given)
+		}
+		if r := p.end(); len(r.all) != 1 {
+			t.Errorf("%s: %v", c.name, r)
+		}
+	}
+}
+
 // fleet makes conns connections of n exchanges each. The hint of every answer
 // repeats the number in its request's path, so that wrong pairs show.
 func fleet(t testing.TB, conns, n int) (total int, b []byte) {
@@ -310,64 +315,4 @@ func fleet(t testing.TB, conns, n int) (total int, b []byte) {
 		c.Close(at + ms)
 	}
 	return total, m.bytes()
-}
-
-// TestDamage measures pairing on captures with losses. At 1 % an exchange is
-// whole when both its header packets are there, 98 %; the bars leave room for
-// the chance of the drawn losses.
-func TestDamage(t *testing.T) {
-	total, b := fleet(t, 200, 15)
-	for _, c := range []struct {
-		name       string
-		loss, swap float64
-		exact      float64
-		wrong      int
-	}{
-		{"none", 0, 0, 1, 0},
-		{"1 % lost", 0.01, 0, 0.97, 0},
-		{"5 % lost", 0.05, 0, 0.87, 3},
-		{"5 % reordered", 0, 0.05, 0.998, 1},
-		{"2 % lost, 5 % reordered", 0.02, 0.05, 0.94, 3},
-	} {
-		r := readAll(t, damage(b, c.loss, c.swap), Options{})
-		exact, wrong, alone := 0, 0, 0
-		for _, x := range r.all {
-			switch {
-			case x.method == "" || x.Status == 0:
-				alone++
-			case x.Hint.State == capture.Present && x.target != "/"+x.raw:
-				wrong++
-			default:
-				exact++
-			}
-		}
-		t.Logf("%s: of %d exchanges %d exact, %d wrong, %d halves alone", c.name, total, exact, wrong, alone)
-		if float64(exact) < c.exact*float64(total) || wrong > c.wrong {
-			t.Errorf("%s: %d exact and %d wrong, want at least %g of %d and at most %d", c.name, exact, wrong, c.exact, total, c.wrong)
-		}
-	}
-}
-
-// damage loses records, and moves others back by up to eight.
-func damage(b []byte, loss, swap float64) []byte {
-	rng := rand.New(rand.NewPCG(3, 4))
-	head, recs := records(b)
-	kept := recs[:0:0]
-	for _, r := range recs {
-		if rng.Float64() >= loss {
-			kept = append(kept, r)
-		}
-	}
-	for i := range kept {
-		if j := i + 1 + rng.IntN(8); rng.Float64() < swap && j < len(kept) {
-			moved := kept[i]
-			copy(kept[i:j], kept[i+1:j+1])
-			kept[j] = moved
-		}
-	}
-	out := bytes.Clone(head)
-	for _, r := range kept {
-		out = append(out, r...)
-	}
-	return out
 }

@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "cut": cut, "repeat": repeat, "noescape": noEscape,
+			"exits": exits, "cut": cut, "repeat": repeat, "noescape": noEscape, "sealed": sealed,
 		},
 	})
 }
