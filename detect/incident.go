@@ -28,9 +28,12 @@ func (s *verdictState) begin(e *engine) {
 func (j *judge) whole(e *engine) Verdict {
 	s := &j.state
 	v, names, sum := s.now, strings.Join(j.activeNames(), ", "), &s.sum
-	if s.worst.State > v.State {
+	if s.worst.State > v.State || s.worst.State == v.State && !v.surer(&s.worst) {
+		trend := v.Trend
 		v, names, sum = s.worst, s.worstOf, &s.worstSum
-		v.Trend = "ended"
+		if v.Trend = trend; s.now.State < v.State {
+			v.Trend = "ended"
+		}
 	}
 	switch {
 	case v.State == Clear:

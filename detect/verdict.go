@@ -71,10 +71,20 @@ func (j *judge) verdict(e *engine) {
 	if before != word && e.pop.total.attempts >= fewest {
 		j.event(e.now, "state", before.String()+" -> "+word.String())
 	}
-	if word > s.worst.State || word == s.worst.State && word == earned && s.now.Confidence >= s.worst.Confidence {
+	if word > s.worst.State || word == s.worst.State && word == earned && s.now.surer(&s.worst) {
 		s.worst, s.worstOf = s.now, strings.Join(j.activeNames(), ", ")
 	}
 	s.count(e)
+}
+
+// surer tells whether v says more than w of an input in the same state: a cause
+// rather than none or the end of one, then more confidence, then later.
+func (v *Verdict) surer(w *Verdict) bool {
+	known := func(c Cause) bool { return c > CauseUnknown && c != CauseDraining }
+	if known(v.Cause) != known(w.Cause) {
+		return known(v.Cause)
+	}
+	return v.Confidence >= w.Confidence
 }
 
 // word judges the present second on its own.
