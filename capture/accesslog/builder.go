@@ -3,7 +3,6 @@ package accesslog
 import (
 	"bytes"
 	"strconv"
-	"time"
 
 	"stormwatch/capture"
 )
@@ -12,19 +11,21 @@ import (
 type builder struct {
 	opt    Options
 	sink   capture.Sink
-	parser parser
-	entry  entry
+	format *Format
+	cutter cutter
+	r      reading
 	batch  capture.Batch
 	health capture.Health
 	names  *capture.Interner
+	latest [64]named // texts interned of late
 	mark   watermark
 	number uint64 // of the current line, blank ones included
 	read   int64  // bytes
 	last   int64  // end of the line before
-	fine   bool   // a line with $msec was seen
-	timed  int64  // lines used
-	exact  int64  // those of them with $msec
+	fine   bool   // a line with a clock finer than a second was seen
+	clocks clockCount
 	text   []byte // for one unescaped field
+	whole  []byte // for a target put together
 	sent   uint64 // lines read when a batch was last handed over
 }
 
@@ -46,7 +47,16 @@ func newBuilder(opt Options, sink capture.Sink) *builder {
 	b.health.Unit = "lines"
 	b.batch.Exchanges = make([]capture.Exchange, 0, batchSize)
 	b.batch.Names = b.names
+	if opt.Format == nil {
+		opt.Format = preset("combined")
+	}
+	b.use(opt.Format)
 	return b
+}
+
+// use makes a format the one that lines are cut by.
+func (b *builder) use(f *Format) {
+	b.format, b.cutter, b.r.esc = f, f.open(), f.esc
 }
 
 // line takes in one line; blank ones are passed over.
@@ -62,16 +72,20 @@ func (b *builder) line(line []byte, end lineEnd) error {
 	b.health.Read++
 	f := tooLong
 	if end != overlong {
-		f = b.parser.parse(line, &b.entry)
+		f = b.cutter.cut(line, &b.r)
 	}
-	if end == unended && (f != "" || b.entry.torn || b.fine && !b.entry.fine) {
-		f, b.health.Truncated = cut, true
+	if end == unended && (f != "" || b.r.torn || b.fine && b.step() >= second) {
+		f, b.health.Truncated = cutOff, true
+	}
+	if f == "" && !b.r.timed() {
+		f = noTime
 	}
 	if f != "" {
 		b.skip(f, line)
 		return nil
 	}
 	b.health.Used++
+	b.r.settle()
 	b.note()
 	b.exchange()
 	if len(b.batch.Exchanges) == batchSize || len(b.batch.Text) >= maxText {
@@ -79,6 +93,12 @@ func (b *builder) line(line []byte, end lineEnd) error {
 	}
 	return nil
 }
+
+const (
+	tooLong fault = "longer than 1 MiB"
+	cutOff  fault = "cut off at the end of the input"
+	noTime  fault = "no time in the line"
+)
 
 func (b *builder) skip(f fault, line []byte) {
 	const shown = 160
@@ -88,80 +108,23 @@ func (b *builder) skip(f fault, line []byte) {
 	b.health.Skip(string(f), "line "+strconv.FormatUint(b.number, 10)+": "+string(line))
 }
 
-// mostlyExact is how many lines there must be for each one without $msec, for
-// the log's clock to count as one of milliseconds: a few lines that lost their
-// end must not hide what all the others show.
-const mostlyExact = 20
+// step is the resolution of the line's time.
+func (b *builder) step() int64 {
+	if r := &b.r; r.end.step == 0 || r.start.step != 0 && r.start.step < r.end.step {
+		return r.start.step
+	}
+	return b.r.end.step
+}
 
 // note keeps the account of the log's clock.
 func (b *builder) note() {
-	e := &b.entry
-	b.timed++
-	if e.fine {
-		b.fine = true
-		b.exact++
-	}
-	b.health.Resolution = second
-	if mostlyExact*(b.timed-b.exact) <= b.timed {
-		b.health.Resolution = int64(time.Millisecond)
-	}
-	if b.last != 0 && e.end < b.last-backwards {
+	e, step := b.r.end.ns, b.step()
+	b.fine = b.fine || step < second
+	b.clocks.add(step)
+	if b.last != 0 && e < b.last-backwards {
 		b.health.ClockSteps++
 	}
-	b.last = e.end
-}
-
-func (b *builder) exchange() {
-	e := &b.entry
-	b.batch.Exchanges = append(b.batch.Exchanges, capture.Exchange{})
-	x := &b.batch.Exchanges[len(b.batch.Exchanges)-1]
-	x.Start, x.End = e.end-e.took, e.end
-	x.Src.IP = e.ip
-	x.At = capture.Provenance{A: b.number, Line: true}
-	if e.user != nil {
-		x.Credential = b.opt.Secrets.Hash(b.plain(e.user))
-	}
-	x.Agent = b.intern(e.agent)
-	x.Forwarded = b.intern(e.forwarded)
-	method, target := splitRequest(e.request)
-	x.Method = b.names.Intern(method)
-	x.Target.Off = uint32(len(b.batch.Text))
-	b.batch.Text = capture.AppendMasked(b.batch.Text, b.plain(target))
-	x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
-	outcome(x, e.status)
-	if !b.opt.Live {
-		return
-	}
-	if b.mark.late(x.Start) {
-		x.Flags |= capture.Late
-		b.health.Late++
-	}
-	b.mark.note(e.end, e.took)
-}
-
-// outcome judges a logged status. What nginx logs as 499 (the client left), 444
-// (it closed without a word) and 000 never reached the client as an answer.
-func outcome(x *capture.Exchange, status uint16) {
-	switch {
-	case status < 100, status == 499, status == 444:
-		x.Outcome = capture.NoAnswer
-	default:
-		x.Status, x.Reason = status, capture.ReasonOf(status)
-	}
-}
-
-// plain resolves escapes; the result is valid until the next call.
-func (b *builder) plain(field []byte) []byte {
-	if bytes.IndexByte(field, '\\') < 0 {
-		return field
-	}
-	b.text = appendUnescaped(b.text[:0], field)
-	return b.text
-}
-
-func (b *builder) intern(field []byte) capture.Symbol {
-	field = b.plain(field)
-	return b.names.Intern(field[:min(len(field), maxAgent)])
+	b.last = e
 }
 
 // flush hands over what has gathered, if there is news.
@@ -173,6 +136,7 @@ func (b *builder) flush() error {
 }
 
 func (b *builder) send() error {
+	b.health.Resolution = b.clocks.resolution()
 	b.batch.Health, b.sent = b.health.Clone(), b.health.Read
 	if b.opt.Size > 0 {
 		b.batch.Done = min(float64(b.read)/float64(b.opt.Size), 1)

@@ -8,8 +8,8 @@ import "bytes"
 func Detect(head []byte) bool {
 	const enough = 50
 	head = bytes.TrimPrefix(head, byteOrderMark)
-	var p parser
-	var e entry
+	p := preset("combined").open()
+	var r reading
 	lines, good := 0, 0
 	for len(head) > 0 && lines < enough {
 		line, rest, whole := bytes.Cut(head, newline)
@@ -19,7 +19,7 @@ func Detect(head []byte) bool {
 			continue
 		}
 		lines++
-		if p.parse(line, &e) == "" {
+		if p.cut(line, &r) == "" && r.timed() {
 			good++
 		}
 	}
@@ -33,7 +33,17 @@ var (
 
 // trimLine removes what surrounds a line: the CR of Windows tools, blanks, and
 // the NUL bytes that copytruncate leaves before the first line after it.
-func trimLine(b []byte) []byte { return bytes.Trim(b, " \t\r\x00") }
+func trimLine(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == 0 }
 
 // Compressed names the compression in which an input comes whose first bytes
 // are head, and the program that undoes it; "" if it is none known. Compressed

@@ -22,6 +22,7 @@ import (
 
 // Options of a Source. The zero value reads a recorded log of unknown size.
 type Options struct {
+	Format  *Format         // how lines are cut; nil finds it out
 	Live    bool            // more lines may come: hand over what is there, and tell watermarks
 	Size    int64           // bytes of a recorded log, for Batch.Done; 0 unknown
 	Vantage string          // the hop that wrote the log

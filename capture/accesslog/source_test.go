@@ -27,7 +27,7 @@ type read struct {
 
 type row struct {
 	capture.Exchange
-	method, target, agent, forwarded string
+	method, target, agent, forwarded, host string
 }
 
 func readAll(t testing.TB, r io.Reader, opt Options) (read, error) {
@@ -46,7 +46,7 @@ func (o *read) sink(b *capture.Batch) error {
 		x := b.Exchanges[i]
 		o.rows = append(o.rows, row{
 			Exchange: x, method: b.Names.Text(x.Method), target: string(b.Bytes(x.Target)),
-			agent: b.Names.Text(x.Agent), forwarded: b.Names.Text(x.Forwarded),
+			agent: b.Names.Text(x.Agent), forwarded: b.Names.Text(x.Forwarded), host: b.Names.Text(x.Host),
 		})
 	}
 	o.lastNil = b.Health == nil
@@ -223,8 +223,12 @@ func TestNothingIsLostUncounted(t *testing.T) {
 		t.Errorf("read %d, used %d, skipped %d, truncated %v", h.Read, h.Used, h.SkippedTotal(), h.Truncated)
 	}
 	want := map[string]uint64{
-		string(noDate): 2, string(noAddress): 1, string(noRequest): 0, string(noStatus): 2, string(noBytes): 1,
-		string(noAgent): 1, string(tooLong): 2, string(cut): 1,
+		"<peer> is not an IP address":                                 2,
+		"<clf> is not a date as 30/Nov/2026:08:11:06 +0000":           1,
+		"<status> is not a status of three digits":                    2,
+		"<bytes> is not a number":                                     1,
+		"\" \\\"\" is not where the format has it, before <_referer>": 1,
+		string(tooLong): 2, string(cutOff): 1,
 	}
 	for _, s := range h.Skipped {
 		if s.Count != want[s.Reason] {
