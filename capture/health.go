@@ -23,6 +23,11 @@ type Health struct {
 	Truncated  bool   // the input ended inside a record
 	Resolution int64  // clock resolution in nanoseconds; 0 unknown
 
+	Retries      uint64   // attempts beyond the first that the logging hop itself made, as its lines declare
+	Sampled      float64  // share of the exchanges that the input holds; 0 where nothing says that some are missing
+	FailuresOnly bool     // successes are left out: shares of failures mean nothing
+	Notes        []string // what else must be known of the input; few, raw text: sanitise at output
+
 	SeesHints bool // response headers (or a log field) show a wait where the server named one
 	SeesPorts bool // connections can be told apart
 }
@@ -58,6 +63,15 @@ func (h *Health) Skip(reason, example string) {
 	}
 }
 
+const maxNotes = 8
+
+// Note keeps a remark, once.
+func (h *Health) Note(text string) {
+	if len(h.Notes) < maxNotes && !slices.Contains(h.Notes, text) {
+		h.Notes = append(h.Notes, text)
+	}
+}
+
 // SkippedTotal sums the units passed over.
 func (h *Health) SkippedTotal() (n uint64) {
 	for _, s := range h.Skipped {
@@ -69,6 +83,7 @@ func (h *Health) SkippedTotal() (n uint64) {
 // Clone returns an independent copy.
 func (h *Health) Clone() *Health {
 	c := *h
+	c.Notes = slices.Clone(h.Notes)
 	c.Skipped = slices.Clone(h.Skipped)
 	for i := range c.Skipped {
 		c.Skipped[i].Examples = slices.Clone(c.Skipped[i].Examples)

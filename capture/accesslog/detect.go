@@ -3,28 +3,8 @@ package accesslog
 import "bytes"
 
 // Detect tells whether head, the first bytes of an input, is a log that this
-// package reads: more than half of its first 50 lines parse. A last line that
-// the head cuts off is left out, unless it is the only one.
-func Detect(head []byte) bool {
-	const enough = 50
-	head = bytes.TrimPrefix(head, byteOrderMark)
-	p := preset("combined").open()
-	var r reading
-	lines, good := 0, 0
-	for len(head) > 0 && lines < enough {
-		line, rest, whole := bytes.Cut(head, newline)
-		head = rest
-		line = trimLine(line)
-		if len(line) == 0 || !whole && lines > 0 {
-			continue
-		}
-		lines++
-		if p.cut(line, &r) == "" && r.timed() {
-			good++
-		}
-	}
-	return good*2 > lines
-}
+// package reads.
+func Detect(head []byte) bool { return Sniff(head, nil).Sure() }
 
 var (
 	byteOrderMark = []byte("\xef\xbb\xbf")

@@ -16,7 +16,10 @@ func (b *builder) exchange() {
 	x.At = capture.Provenance{A: b.number, Line: true}
 	b.who(x)
 	b.what(x)
-	outcome(x, r.code)
+	b.ended(x)
+	if r.has&signals != 0 || b.health.SeesHints {
+		b.signals(x)
+	}
 	if !b.opt.Live {
 		return
 	}
@@ -39,72 +42,102 @@ func (b *builder) who(x *capture.Exchange) {
 	if t := r.get(roleAgent); t != nil {
 		x.Agent = b.intern(t)
 	}
-	if t := r.get(roleForwarded); t != nil && isForwarded(t) {
-		x.Forwarded = b.intern(t)
+	if t := r.get(roleForwarded); t != nil {
+		if ip, ok := isForwarded(t); ok {
+			x.Forwarded = b.intern(t)
+			if x.Src.IP == ([16]byte{}) {
+				x.Src.IP = ip // the format has no other
+			}
+		}
 	} else if t := r.get(roleAddr); t != nil { // a name
 		x.Forwarded = b.intern(t)
 	}
 }
 
 // isForwarded tells whether a text is a list of addresses (X-Forwarded-For), or
-// what RFC 7239 has in its place: formats may have other things there.
-func isForwarded(b []byte) bool {
+// what RFC 7239 has in its place: formats may have other things there. ip is the
+// first address.
+func isForwarded(b []byte) (ip [16]byte, ok bool) {
 	first, _, _ := bytes.Cut(b, comma)
-	if _, ok := parseIP(bytes.TrimSpace(first)); ok {
-		return true
+	first = bytes.Trim(first, ` "`)
+	if len(first) > 4 && bytes.EqualFold(first[:4], []byte("for=")) {
+		first, _, _ = bytes.Cut(first[4:], []byte(";"))
+		first = bytes.Trim(first, `"`)
+		ok = true
+	}
+	if ip, found := parseIP(first); found {
+		return ip, true
 	}
 	host, _ := splitPort(first)
-	if _, ok := parseIP(host); ok {
-		return true
+	if ip, found := parseIP(host); found {
+		return ip, true
 	}
-	return len(b) > 4 && bytes.EqualFold(b[:4], []byte("for="))
+	return ip, ok
 }
 
 // what sets method, host and target.
 func (b *builder) what(x *capture.Exchange) {
 	r := &b.r
-	method, target := r.get(roleMethod), r.get(roleTarget)
-	if r.shows(roleRequest) {
-		if m, t := splitRequest(r.text[roleRequest]); method == nil && target == nil && !r.shows(rolePath) {
-			method, target = m, t
-		}
+	method, to := r.get(roleMethod), r.get(roleTarget)
+	if r.shows(roleRequest) && method == nil && to == nil && r.has&(1<<rolePath|1<<roleURL) == 0 {
+		method, to = splitRequest(r.text[roleRequest])
 	} else if method != nil && !isMethod(method) {
 		method = nil
 	}
 	x.Method = b.intern(method)
-	if t := r.get(roleHost); t != nil {
-		x.Host = b.intern(t)
+	at := r.get(roleHost)
+	whole := b.format.whole
+	if u := r.get(roleURL); u != nil && to == nil && r.has&(1<<rolePath) == 0 {
+		to, whole = u, true
+	}
+	if whole {
+		if h, rest, ok := splitURL(to); ok {
+			to = rest
+			if at == nil {
+				at = h
+			}
+		}
+	}
+	if at != nil {
+		x.Host = b.intern(withoutPort(at))
 	}
 	x.Target.Off = uint32(len(b.batch.Text))
 	switch {
-	case target != nil:
-		b.batch.Text = capture.AppendMasked(b.batch.Text, b.plain(target))
+	case to != nil:
+		b.batch.Text = capture.AppendMasked(b.batch.Text, b.plainTarget(to))
 	case r.shows(rolePath):
 		b.pathAndQuery()
 	}
 	x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
 }
 
+// splitURL takes scheme and host off a target.
+func splitURL(u []byte) (host, target []byte, ok bool) {
+	i := bytes.Index(u, []byte("://"))
+	if i <= 0 || i > 10 {
+		return nil, u, false
+	}
+	rest := u[i+3:]
+	if n := bytes.IndexAny(rest, "/?"); n >= 0 {
+		return rest[:n], rest[n:], true
+	}
+	return rest, []byte("/"), true
+}
+
+// withoutPort takes the port off a host where the scheme has it by default.
+func withoutPort(h []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(h, []byte(":443")), []byte(":80"))
+}
+
 // pathAndQuery joins what the format has in two fields. A query may come with
 // its question mark.
 func (b *builder) pathAndQuery() {
-	whole := append(b.whole[:0], b.plain(b.r.text[rolePath])...)
-	if q := b.plain(bytes.TrimPrefix(b.r.get(roleQuery), question)); len(q) > 0 {
+	whole := append(b.whole[:0], b.plainTarget(b.r.text[rolePath])...)
+	if q := b.plainTarget(bytes.TrimPrefix(b.r.get(roleQuery), question)); len(q) > 0 {
 		whole = append(append(whole, '?'), q...)
 	}
 	b.batch.Text = capture.AppendMasked(b.batch.Text, whole)
 	b.whole = whole
-}
-
-// outcome judges a logged status. What nginx logs as 499 (the client left), 444
-// (it closed without a word) and 000 never reached the client as an answer.
-func outcome(x *capture.Exchange, status uint16) {
-	switch {
-	case status < 100, status == 499, status == 444:
-		x.Outcome = capture.NoAnswer
-	default:
-		x.Status, x.Reason = status, capture.ReasonOf(status)
-	}
 }
 
 // plain resolves escapes; the result is valid until the next call.
@@ -116,6 +149,14 @@ func (b *builder) plain(field []byte) []byte {
 	return b.text
 }
 
+// plainTarget is plain for a target, whose + and %HH are its own.
+func (b *builder) plainTarget(field []byte) []byte {
+	if b.r.esc == escapePlus || b.r.esc == escapeURL {
+		return field
+	}
+	return b.plain(field)
+}
+
 // intern gives a text its symbol. The latest ones are found by the text as the
 // line has it, before its escapes are resolved.
 func (b *builder) intern(field []byte) capture.Symbol {
@@ -123,13 +164,13 @@ func (b *builder) intern(field []byte) capture.Symbol {
 		return 0
 	}
 	l := &b.latest[(len(field)*31+int(field[len(field)/2])+int(field[len(field)-1])*7)%len(b.latest)]
-	if l.symbol != 0 && string(field) == string(l.text) {
+	if l.symbol != 0 && l.esc == b.r.esc && string(field) == string(l.text) {
 		return l.symbol
 	}
 	plain := b.plain(field)
 	symbol := b.names.Intern(plain[:min(len(plain), maxAgent)])
 	if symbol != capture.Other && len(field) <= maxAgent {
-		l.text, l.symbol = append(l.text[:0], field...), symbol
+		l.text, l.symbol, l.esc = append(l.text[:0], field...), symbol, b.r.esc
 	}
 	return symbol
 }
@@ -138,6 +179,7 @@ func (b *builder) intern(field []byte) capture.Symbol {
 type named struct {
 	text   []byte
 	symbol capture.Symbol
+	esc    escape
 }
 
 var (

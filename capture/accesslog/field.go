@@ -49,7 +49,7 @@ const (
 	roleSampling           // each line stands for so many
 	roleCounter            // goes up by one with each request
 	roleShown              // response headers are logged, whatever they are
-	roleFrontend           // HAProxy's backend/server pair
+	roleMessage            // the line that a collector's JSON carries
 	roles                  // how many there are
 )
 
@@ -61,7 +61,7 @@ func (r role) secret() bool {
 // kept tells whether a role's text is kept as it is until the line is cut.
 func (r role) kept() bool {
 	switch r {
-	case roleNone, roleAddr, rolePort, roleCode, roleStartTime, roleEndTime, roleTook, roleFraction, roleZone:
+	case roleNone, roleAddr, rolePort, roleCode, roleStartTime, roleEndTime, roleTook, roleFraction, roleZone, roleLimited:
 		return false
 	}
 	return true
@@ -76,7 +76,7 @@ var roleNames = [roles]string{
 	roleUpstreamAddr: "tries: server", roleUpstreamCode: "tries: status", roleUpstreamTook: "tries: took", roleLimited: "limiter",
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",
-	roleCounter: "counter", roleShown: "response headers", roleFrontend: "server",
+	roleCounter: "counter", roleShown: "response headers", roleMessage: "line",
 }
 
 // String returns the name of a role; "" for none.
@@ -91,6 +91,7 @@ const (
 	kindNumber                // digits, with a sign before and a point inside at most, or "-"
 	kindStatus                // three digits, or a form of none
 	kindIP                    // an address alone, "unix:" or "-"
+	kindHost                  // a name of a host, or an address, with or without a port
 	kindCLF                   // 30/Nov/2026:08:11:06 +0000
 	kindDate                  // by its layout
 	kindAddrList              // 10.0.0.1:80, 10.0.0.2:80 : unix:/a
@@ -112,5 +113,6 @@ type field struct {
 	size int     // of kind fixed
 	head byte    // a text that always starts so, if not 0
 	pad  bool    // blanks may stand before it
+	sum  bool    // durations that add up
 	last bool    // of a list of addresses or the like, the last one counts
 }

@@ -8,17 +8,20 @@ import (
 // Format tells how the lines of a log are cut. It is never changed once made and
 // may serve several sources.
 type Format struct {
-	name    string // of a preset, or the format string with its language
-	esc     escape
-	utc     bool          // times without a zone are UTC by definition
-	whole   bool          // targets are whole URLs: scheme and host are taken off
-	gone    uint16        // a status that means the client left, beside 499 and 444
-	hints   bool          // a field shows Retry-After
-	partial bool          // the configuration says that requests may be left out
-	weight  int           // of two formats that read the same lines, the one of more weight is meant
-	family  string        // formats of one family read the same lines in the same way
-	machine bool          // one of the JSON or key=value formats
-	open    func() cutter // the state of one log
+	name     string // of a preset, or the format string with its language
+	esc      escape
+	utc      bool     // times without a zone are UTC by definition
+	whole    bool     // targets are whole URLs: scheme and host are taken off
+	gone     uint16   // a status that means the client left, beside 499 and 444
+	hints    bool     // a field shows Retry-After
+	partial  bool     // the configuration says that requests may be left out
+	weight   int      // of two formats that read the same lines, the one of more weight is meant
+	family   string   // formats of one family read the same lines in the same way
+	marks    []string // keys by which a JSON log is known
+	json     bool
+	machine  bool          // one of the JSON or key=value formats
+	timeless bool          // lines that have no time are read all the same
+	open     func() cutter // the state of one log
 }
 
 // cutter cuts the lines of one log into records.
@@ -34,14 +37,10 @@ func (f *Format) Name() string { return f.name }
 
 // scanned makes the format of a scanner.
 func scanned(name string, s *scanner, esc escape) *Format {
-	f := &Format{name: name, esc: esc, open: func() cutter { return s }}
-	for i := range s.steps {
-		switch s.steps[i].role {
-		case roleRetryAfter, roleRetryMillis:
-			f.hints = true
-		}
+	return &Format{
+		name: name, esc: esc, hints: s.has(roleRetryAfter) || s.has(roleRetryMillis), open: func() cutter { return s },
+		timeless: !s.has(roleStartTime) && !s.has(roleEndTime),
 	}
-	return f
 }
 
 // ParseFormat reads what names a format: a preset of Formats, or a format string

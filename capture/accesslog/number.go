@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"math"
 	"time"
 )
@@ -119,7 +120,7 @@ func suffix(b []byte) (unit int64, n int) {
 	for n < len(b) && !isDigit(b[n]) && b[n] != '.' {
 		n++
 	}
-	return unitOf(string(b[:n])), n
+	return unitOf(string(bytes.TrimSpace(b[:n]))), n
 }
 
 // unitOf returns the nanoseconds of a unit; 0 if the name is none.
@@ -127,11 +128,11 @@ func unitOf(name string) int64 {
 	switch name {
 	case "ns":
 		return 1
-	case "us", "µs", "μs":
+	case "us", "µs", "μs", "micros":
 		return int64(time.Microsecond)
-	case "ms":
+	case "ms", "msecs":
 		return int64(time.Millisecond)
-	case "s":
+	case "s", "secs":
 		return second
 	case "m":
 		return int64(time.Minute)

@@ -49,6 +49,8 @@ var patternFields = map[string]field{
 	"ip": {role: roleAddr}, "addr": {role: roleAddr}, "client": {role: roleAddr}, "remote_addr": {role: roleAddr}, "peer": {role: roleAddr, kind: kindIP},
 	"port": {role: rolePort, kind: kindNumber}, "user": {role: roleUser}, "key": {role: roleKey},
 	"time": {role: roleEndTime}, "end": {role: roleEndTime}, "start": {role: roleStartTime},
+	"address": {role: roleAddr, kind: kindIP, size: 1}, "vhost": {role: roleHost, kind: kindHost}, "add": {role: roleTook, unit: second, sum: true}, "counter": {role: roleCounter, kind: kindNumber},
+	"frac": {role: roleFraction, kind: kindNumber, unit: int64(time.Millisecond)}, "iso": {role: roleEndTime, kind: kindDate, lay: &isoLayout}, "ctime": {role: roleStartTime, kind: kindDate, lay: &ctimeLayout},
 	"clf": {role: roleEndTime, kind: kindCLF}, "clfstart": {role: roleStartTime, kind: kindCLF},
 	"request": {role: roleRequest}, "method": {role: roleMethod}, "uri": {role: roleTarget}, "target": {role: roleTarget}, "path": {role: rolePath}, "query": {role: roleQuery}, "url": {role: roleURL},
 	"host": {role: roleHost}, "agent": {role: roleAgent}, "ua": {role: roleAgent}, "forwarded": {role: roleForwarded}, "xff": {role: roleForwarded},
@@ -60,6 +62,8 @@ var patternFields = map[string]field{
 	"flags": {role: roleFlags}, "details": {role: roleDetails}, "termination": {role: roleTermination},
 	"rt": {role: roleTook, kind: kindMillis}, "msec": {role: roleEndTime, kind: kindEpochTime}, "elapsed": {role: roleTook, kind: kindNumber, unit: int64(time.Millisecond), pad: true},
 }
+
+var ctimeLayout = mustLayout("%a %b %e %H:%M:%S %Y")
 
 func patternField(name string) (field, error) {
 	if strings.HasPrefix(name, "_") {

@@ -2,34 +2,35 @@ package accesslog
 
 import "sync"
 
-// combinedHead is what nginx's and Apache's combined formats share.
-const combinedHead = `<peer> <_ident> <user> [<clf>] "<request>" <status> <bytes> "<_referer>" "<agent>"`
-
-// presetSource is a format that is known by name, as data for the compiler.
+// presetSource is a format that is known by name: data for the compiler.
 type presetSource struct {
 	name     string
-	language string // of format
-	format   string
+	about    string
+	evidence string // what it carries of retries, limits and waits
+
+	language string   // of formats: pattern, nginx, envoy or haproxy
+	formats  []string // tried in this order: versions, and what users commonly change
 	tails    []string // patterns of what may follow
-	loose    bool
+	loose    bool     // more may follow
+
+	esc      escape
+	utc      bool
+	whole    bool
+	gone     uint16
 	weight   int
 	family   string
-	evidence string // what of retries it carries
-	about    string
-}
-
-var presetSources = []presetSource{
-	{
-		name: "combined", language: "pattern", format: combinedHead, loose: true, weight: 20, family: "clf",
-		tails: []string{` "<xff>" <rt> <msec>`, ` <rt> <msec>`, ` "<xff>"`},
-		about: "nginx and Apache combined; X-Forwarded-For, and $request_time $msec, may follow", evidence: "none",
-	},
+	timeless bool
+	open     func() cutter // in the place of formats
+	schema   *schema       // in the place of formats, for JSON
 }
 
 // presets compiles what is known by name, once.
 var presets = sync.OnceValue(func() (list []*Format) {
 	for i := range presetSources {
 		list = append(list, presetSources[i].compile())
+	}
+	for i := range schemas {
+		list = append(list, schemas[i].format())
 	}
 	return list
 })
@@ -44,25 +45,87 @@ func preset(name string) *Format {
 	return nil
 }
 
-// scanner compiles a pattern of this package.
-func (p *presetSource) scanner(format string) *scanner {
-	s, err := patternFormat(format)
+// compile makes the format of a preset; what stands in this package compiles.
+func (p *presetSource) compile() *Format {
+	f := &Format{name: p.name, open: p.open, machine: p.open != nil}
+	var all firstOf
+	for _, text := range p.formats {
+		s := p.scanner(p.language, text)
+		s.loose = p.loose
+		for _, t := range p.tails {
+			tail := p.scanner("pattern", t)
+			tail.loose = p.loose
+			s.tails = append(s.tails, tail)
+		}
+		all = append(all, s)
+		f.hints = f.hints || s.has(roleRetryAfter) || s.has(roleRetryMillis)
+	}
+	switch {
+	case f.open != nil:
+	case len(all) == 1:
+		f.open = func() cutter { return all[0] }
+	default:
+		f.open = func() cutter { return all }
+	}
+	f.esc, f.utc, f.whole, f.gone, f.weight, f.family, f.timeless = p.esc, p.utc, p.whole, p.gone, p.weight, p.family, p.timeless
+	return f
+}
+
+func (p *presetSource) scanner(language, format string) *scanner {
+	var s *scanner
+	var err error
+	switch language {
+	case "nginx":
+		s, err = nginxFormat(format, escapeC)
+	case "envoy":
+		s, err = envoyFormat(format)
+	case "haproxy":
+		s, err = haproxyFormat(format)
+	default:
+		s, err = patternFormat(format)
+	}
 	if err != nil {
-		panic(err)
+		panic(p.name + ": " + err.Error())
 	}
 	return s
 }
 
-// compile makes the format of a preset; what stands in this package compiles.
-func (p *presetSource) compile() *Format {
-	s := p.scanner(p.format)
-	s.loose = p.loose
-	for _, t := range p.tails {
-		tail := p.scanner(t)
-		tail.loose = p.loose
-		s.tails = append(s.tails, tail)
+func (s *scanner) has(what role) bool {
+	for i := range s.steps {
+		if s.steps[i].role == what {
+			return true
+		}
 	}
-	f := scanned(p.name, s, escapeC)
-	f.weight, f.family = p.weight, p.family
-	return f
+	return false
+}
+
+// firstOf cuts by the first of several scanners that can.
+type firstOf []*scanner
+
+func (l firstOf) cut(line []byte, r *reading) (f fault) {
+	var first fault
+	for i, s := range l {
+		if r.cuts != nil {
+			*r.cuts = (*r.cuts)[:0]
+		}
+		if f = s.scan(line, r); f == "" {
+			return ""
+		}
+		if i == 0 {
+			first = f
+		}
+	}
+	return first
+}
+
+// format makes the JSON format of a schema.
+func (s *schema) format() *Format {
+	weight := 40
+	if len(s.marks) == 0 {
+		weight = 5
+	}
+	if s.pairs {
+		return &Format{name: s.name, esc: escapeC, weight: weight, machine: true, marks: s.marks, open: func() cutter { return &pairCutter{schema: s, known: map[string]meaning{}} }}
+	}
+	return &Format{name: s.name, esc: escapeJSON, weight: weight, machine: true, marks: s.marks, json: true, open: func() cutter { return &jsonCutter{schema: s, known: map[string]keyed{}} }}
 }

@@ -83,6 +83,10 @@ func (r *reading) put(f *field, b []byte) bool {
 		return r.part(f, b)
 	case roleZone:
 		return r.zoned(b)
+	case roleLimited: // of several limiters, the one that refused
+		if r.shows(roleLimited) && isRefusal(r.text[roleLimited]) {
+			return true
+		}
 	}
 	r.set(f.role, b)
 	return true
@@ -94,6 +98,9 @@ func (r *reading) address(f *field, b []byte) bool {
 	if ip, ok := parseIP(b); ok {
 		r.ip = ip
 		return true
+	}
+	if f.kind == kindIP && f.size > 0 {
+		return false
 	}
 	if len(b) == 0 || len(b) == 1 && b[0] == '-' || bytes.HasPrefix(b, unixSocket) {
 		return true
@@ -201,7 +208,10 @@ func (r *reading) lasted(f *field, b []byte) bool {
 	if !ok {
 		return len(b) == 0 || b[0] == '-'
 	}
-	if r.step == 0 || step < r.step {
+	switch {
+	case f.sum && r.step != 0:
+		r.took, r.step = min(r.took+ns, longest), max(r.step, step)
+	case r.step == 0 || step < r.step:
 		r.took, r.step = ns, step
 	}
 	return true

@@ -75,12 +75,14 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 		at += len(st.lit.s)
 		end := -1
 		switch st.kind {
-		case kindText, kindIP:
+		case kindText, kindIP, kindHost:
 			if end = s.stop(line, at, i); end < 0 {
 				break
 			}
 			switch {
 			case st.role == roleNone:
+			case st.kind == kindHost && !isHost(line[at:end]):
+				end = -1
 			case st.kept:
 				r.set(st.role, line[at:end])
 			case !r.put(&st.field, line[at:end]):
@@ -203,22 +205,25 @@ func (s *scanner) stop(line []byte, at, i int) int {
 		}
 		return -1
 	}
-	first := -1
+	first, last := -1, -1
 	for from := at; ; {
 		n := bytes.IndexByte(line[from:], stop.s[0])
 		if n < 0 {
-			return first
+			return max(first, last)
 		}
 		end := from + n
-		if stop.stands(line, end) && !(st.quoted && end > at && line[end-1] == '\\' && escaped(line[at:end])) {
-			if s.fits(line, end+len(stop.s), i+1) {
-				return end
-			}
-			if first < 0 {
-				first = end
-			}
-		}
 		from = end + 1
+		switch {
+		case !stop.stands(line, end):
+		case st.quoted && end > at && line[end-1] == '\\' && escaped(line[at:end]):
+			if first < 0 && s.fits(line, end+len(stop.s), i+1) {
+				last = end // of a server that escapes quotes, but not backslashes
+			}
+		case s.fits(line, end+len(stop.s), i+1):
+			return end
+		case first < 0:
+			first, last = end, -1
+		}
 	}
 }
 
@@ -256,6 +261,23 @@ func (s *scanner) fits(line []byte, at, i int) bool {
 		return st.head == 0 || at < len(line) && line[at] == st.head
 	}
 	return true
+}
+
+// isHost tells whether a text can be a host: letters, digits, points and the
+// like, and one thing that a user's name has not: a point, a colon, or that it
+// is localhost. nginx names a server "_" that takes all hosts.
+func isHost(b []byte) bool {
+	mark := string(b) == "localhost" || string(b) == "_"
+	for _, c := range b {
+		switch {
+		case c == '.' || c == ':':
+			mark = true
+		case isLetter(c) || isDigit(c) || c == '-' || c == '_' || c == '[' || c == ']' || c == '*':
+		default:
+			return false
+		}
+	}
+	return mark
 }
 
 // numberEnd passes over a number, a "-", or nothing.

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"stormwatch/capture"
 )
@@ -23,6 +24,10 @@ import (
 // Options of a Source. The zero value reads a recorded log of unknown size.
 type Options struct {
 	Format  *Format         // how lines are cut; nil finds it out
+	Tail    []byte          // the last bytes of a recorded log, which help to find out
+	Zone    *time.Location  // of times that have no zone; nil takes UTC and says so
+	Year    int             // of dates that have none (syslog): the first one's
+	Sampled float64         // share of the requests that the log holds, if it is known; 0 unknown
 	Live    bool            // more lines may come: hand over what is there, and tell watermarks
 	Size    int64           // bytes of a recorded log, for Batch.Done; 0 unknown
 	Vantage string          // the hop that wrote the log

@@ -1,0 +1,109 @@
+package accesslog
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// sample is a row of the corpus's index, as an independent parser counted it.
+type sample struct{ lines, n429, n503 int }
+
+func index(t *testing.T, dir string) map[string]sample {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "INDEX.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]sample{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 6 {
+			continue
+		}
+		var s sample
+		ok := true
+		for i, to := range []*int{&s.lines, &s.n429, &s.n503} {
+			n, err := strconv.Atoi(strings.TrimSpace(cells[3+i]))
+			*to, ok = n, ok && (err == nil || i == 2)
+		}
+		if ok {
+			out[strings.TrimSpace(cells[1])] = s
+		}
+	}
+	return out
+}
+
+// differences are samples for which the index and this package count lines
+// differently, and why.
+var differences = map[string]struct {
+	sample
+	why string
+}{
+	"logs/nginx-error/gen-limit_req.log":                    {sample{10, 0, 0}, "13 lines tell of requests that limit_req only delayed: those were answered, and are in the access log"},
+	"logs-public/cloudfront/crowdsec.log":                   {sample{2, 0, 0}, "two records without the header lines: read by CloudFront's default columns"},
+	"logs-public/iis-w3c/lnav-w3c.4.log":                    {sample{2, 0, 0}, "columns in quotes, which the reference parser does not know; the second has no status"},
+	"logs-public/apache-combined/crowdsec-apache2-logs.log": {sample{6, 0, 0}, "one line of common among combined ones looks like one that is torn"},
+	"logs-public/nginx-combined/crowdsec-nginx_http.log":    {sample{7, 0, 0}, "one line lacks the user's field"},
+	"logs-public/traefik-clf/elastic-integrations.log":      {sample{4, 0, 0}, "one line of common among Traefik's"},
+	"logs-public/zeek-http-tsv/zeek-http-methods.log":       {sample{0, 0, 0}, "times are masked by X: no time, no exchange"},
+}
+
+// loadTests are not logs of a server.
+var loadTests = []string{"k6", "vegeta", "hey", "locust", "jmeter-jtl", "har"}
+
+func TestCorpus(t *testing.T) {
+	root := os.Getenv("STORMWATCH_CORPUS")
+	if root == "" {
+		t.Skip("STORMWATCH_CORPUS is not set")
+	}
+	for _, dir := range []string{"logs", "logs-public"} {
+		for file, want := range index(t, filepath.Join(root, dir)) {
+			if kind, _, _ := strings.Cut(file, "/"); slices.Contains(loadTests, kind) {
+				continue
+			}
+			t.Run(dir+"/"+file, func(t *testing.T) {
+				text, err := os.ReadFile(filepath.Join(root, dir, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := readAll(t, bytes.NewReader(text), Options{Year: 2024})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got sample
+				for _, x := range out.rows {
+					got.lines++
+					switch x.Status {
+					case 429:
+						got.n429++
+					case 503:
+						got.n503++
+					}
+				}
+				if d, ok := differences[dir+"/"+file]; ok {
+					want = d.sample
+				}
+				if got != want {
+					g := Sniff(text[:min(len(text), sampleBytes)], nil)
+					t.Errorf("%+v, want %+v; %s; %+v", got, want, g.describe(), out.health.Skipped)
+				}
+				if h := out.health; h.Used+h.SkippedTotal() != h.Read || h.Used != uint64(len(out.rows)) {
+					t.Errorf("lost uncounted: %+v", h)
+				}
+			})
+		}
+	}
+}
+
+func (g *Guess) describe() string {
+	var names []string
+	for _, f := range g.formats {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, "+") + " in " + g.chain.String()
+}
