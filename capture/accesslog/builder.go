@@ -39,6 +39,8 @@ type builder struct {
 	sent   uint64 // lines read when a batch was last handed over
 	wall   bool   // a time without a zone was seen
 
+	tell func(line []byte, why fault) // what became of a line, where that is wanted
+
 	tryCutter *jsonCutter // of Kong's tries, once there are any
 	inner     reading
 }
@@ -70,7 +72,7 @@ func newBuilder(opt Options, sink capture.Sink) *builder {
 	b.health.Sampled = opt.Sampled
 	b.batch.Exchanges = make([]capture.Exchange, 0, batchSize)
 	b.batch.Names = b.names
-	b.r.clock.loc, b.r.clock.year = opt.Zone, opt.Year
+	b.r.clock.loc, b.r.clock.until = opt.Zone, opt.Until
 	return b
 }
 
@@ -125,22 +127,28 @@ func (b *builder) take(line []byte, end lineEnd) error {
 	}
 	if f != "" {
 		b.skip(f, line)
+		if b.tell != nil {
+			b.tell(line, f)
+		}
 		return b.stray(f, line, end)
 	}
-	return b.use()
+	return b.use(line)
 }
 
 // use adds the line that was cut.
-func (b *builder) use() error {
+func (b *builder) use(line []byte) error {
 	b.health.Used++
-	b.wall = b.wall || b.r.start.wall || b.r.end.wall
 	if b.format.utc {
 		b.r.start.wall, b.r.end.wall = false, false
 	}
+	b.wall = b.wall || b.r.start.wall || b.r.end.wall
 	started := b.r.end.step == 0 && b.r.step == 0
 	b.r.settle()
 	b.note(started)
 	b.exchange()
+	if b.tell != nil {
+		b.tell(line, "")
+	}
 	if len(b.batch.Exchanges) == batchSize || len(b.batch.Text) >= maxText {
 		return b.flush()
 	}
@@ -156,6 +164,9 @@ func (b *builder) cut(line []byte) (f fault) {
 	for i := range b.formats {
 		o := &b.formats[i]
 		b.r.esc, b.format = o.esc, o.Format
+		if b.r.cuts != nil {
+			*b.r.cuts = (*b.r.cuts)[:0]
+		}
 		g := o.cut(line, &b.r)
 		if g == "" && !b.r.timed() {
 			g = b.undated(o.Format)

@@ -25,7 +25,6 @@ type columnKind struct {
 	common []string // columns by default
 	sep    byte
 	zeek   bool
-	escape escape
 }
 
 const (
@@ -76,8 +75,10 @@ func (c *columnCutter) cut(line []byte, r *reading) fault {
 		v, at = c.value(line, at)
 		switch {
 		case i == c.date:
+			r.saw(&c.columns[i], v)
 			day = v
 		case i == c.clock:
+			r.saw(&c.columns[i], v)
 			hour = v
 		default:
 			if !c.put(&c.columns[i], v, r) {
@@ -106,6 +107,7 @@ func (f *field) miss() fault {
 
 // put gives a column its role; "-" stands for nothing.
 func (c *columnCutter) put(f *field, v []byte, r *reading) bool {
+	r.saw(f, v)
 	if len(v) == 1 && v[0] == '-' && f.role != roleCode {
 		v = nil
 		if f.role != roleRetryAfter {

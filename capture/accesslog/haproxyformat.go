@@ -166,6 +166,11 @@ func haproxySample(expression string) role {
 		}
 	case "res.hdr", "res.fhdr", "shdr":
 		return responseHeader(header)
+	case "var": // named after what is in it: var(txn.retry_after)
+		if i := strings.IndexByte(header, '.'); i >= 0 {
+			header = header[i+1:]
+		}
+		return aliasOf(strings.ToLower(header)).role
 	case "src":
 		return roleAddr
 	case "src_port":

@@ -82,7 +82,7 @@ func (b *builder) adopt(g *Guess) {
 	b.unwrap = nil
 	if len(g.chain) > 0 {
 		b.unwrap = &unwrapper{chain: g.chain}
-		b.unwrap.clock.year = b.opt.Year
+		b.unwrap.clock.until = b.opt.Until
 		b.unwrap.clock.loc = b.opt.Zone
 	}
 }

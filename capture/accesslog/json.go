@@ -179,7 +179,7 @@ func (j *jsonCutter) take(m meaning, v []byte, quoted bool) {
 	if v == nil && (m.role == roleCode || m.role == roleStartTime || m.role == roleEndTime || m.role == roleAddr) {
 		return
 	}
-	if j.r.put(&m.field, v) {
+	if j.r.saw(&m.field, v); j.r.put(&m.field, v) {
 		j.best[m.role] = m.rank
 		if m.role == roleStartTime || m.role == roleEndTime || m.role == roleTook {
 			j.best[m.role] = 0 // the finest of several is taken

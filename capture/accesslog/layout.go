@@ -118,21 +118,11 @@ func (l *layout) dated() bool {
 	return have['s'] || have[verbMillis] || have[verbMicros] || day && hour || have[verbAny]
 }
 
-// zoned tells whether the parts give the zone, or need none.
-func (l *layout) zoned() bool {
-	for _, p := range l.parts {
-		if p.verb == 'z' || p.verb == 's' || p.verb == verbMillis || p.verb == verbMicros {
-			return true
-		}
-	}
-	return false
-}
-
 // clock turns what a layout read into a moment; it remembers the last day.
 type clock struct {
 	y, m, d int
-	day     int64 // Unix seconds of midnight, UTC
-	year    int   // for dates that have none
+	day     int64     // Unix seconds of midnight, UTC
+	until   time.Time // dates that have no year are before it
 	loc     *time.Location
 	hour    int64 // wall hour for which offset holds
 	offset  int64 // seconds east of UTC
@@ -344,7 +334,7 @@ func (c *clock) settle(v *civil) (t moment, ok bool) {
 		v.h = 0
 	}
 	if v.y == 0 {
-		v.y = c.yearOf(v.mon)
+		v.y = c.yearOf(v.mon, v.d)
 	}
 	if v.h > 23 || v.min > 59 || v.s > 60 || v.y < 1971 || v.y > 2261 || v.mon < 1 || v.mon > 12 || v.d < 1 {
 		return t, false
@@ -360,9 +350,9 @@ func (c *clock) settle(v *civil) (t moment, ok bool) {
 	return moment{ns: sec*second + v.frac, step: v.step, wall: !v.zoned}, true
 }
 
-// yearOf gives dates without a year the one that was told, or that of the date
-// before.
-func (c *clock) yearOf(mon int) int {
+// yearOf gives a date without a year that of the date before, or the latest in
+// which it is not after the time told.
+func (c *clock) yearOf(mon, d int) int {
 	switch {
 	case c.y != 0 && mon < c.m-6: // over New Year
 		return c.y + 1
@@ -370,8 +360,14 @@ func (c *clock) yearOf(mon int) int {
 		return c.y - 1
 	case c.y != 0:
 		return c.y
+	case c.until.IsZero():
+		return 0
 	}
-	return c.year
+	y := c.until.UTC().Year()
+	if time.Date(y, time.Month(mon), d, 0, 0, 0, 0, time.UTC).After(c.until.Add(36 * time.Hour)) {
+		y--
+	}
+	return y
 }
 
 // local gives a wall time its moment in the zone it was written in.

@@ -100,7 +100,7 @@ func (p *pairCutter) take(m meaning, v []byte, r *reading) {
 	if len(v) == 0 && m.role == roleCode {
 		return
 	}
-	if r.put(&m.field, v) {
+	if r.saw(&m.field, v); r.put(&m.field, v) {
 		p.best[m.role] = m.rank
 	}
 }

@@ -27,10 +27,18 @@ type reading struct {
 	cuts  *[]cut // where the cuts are wanted
 }
 
-// cut is where a field stood in a line.
+// cut is a field as it was found in a line.
 type cut struct {
-	field    *field
-	from, to int
+	name  string
+	role  role
+	value []byte
+}
+
+// saw notes a field, where that is wanted.
+func (r *reading) saw(f *field, value []byte) {
+	if r.cuts != nil {
+		*r.cuts = append(*r.cuts, cut{f.name, f.role, value})
+	}
 }
 
 func (r *record) reset() {

@@ -116,7 +116,7 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 			return at, st.miss
 		}
 		if r.cuts != nil {
-			*r.cuts = append(*r.cuts, cut{&st.field, at, end})
+			r.saw(&st.field, line[at:end])
 		}
 		at = end
 	}

@@ -10,6 +10,8 @@ import (
 // line mean.
 type schema struct {
 	name     string
+	about    string
+	evidence string
 	marks    []string         // keys that only this kind of log has
 	fields   map[string]field // by key in lower case
 	must     map[string]must  // keys that must have a value
@@ -187,4 +189,32 @@ func mapped(spec string) (*schema, error) {
 		s.fields[strings.ToLower(key)] = f
 	}
 	return s, nil
+}
+
+// ParseMap makes a format for JSON or key=value lines of what their keys mean:
+// status=resp.code,dur=took:ms,key=auth.client. Keys that are not named are
+// looked up among the usual ones.
+func ParseMap(spec string) (*Format, error) {
+	s, err := mapped(spec)
+	if err != nil {
+		return nil, err
+	}
+	f := &Format{name: "map:" + spec, esc: escapeJSON, machine: true, timeless: true}
+	f.open = func() cutter {
+		return &eitherCutter{jsonCutter{schema: s, known: map[string]keyed{}}, pairCutter{schema: s, known: map[string]meaning{}}}
+	}
+	return f, nil
+}
+
+// eitherCutter reads JSON objects, and pairs where a line is none.
+type eitherCutter struct {
+	json  jsonCutter
+	pairs pairCutter
+}
+
+func (e *eitherCutter) cut(line []byte, r *reading) fault {
+	if len(line) > 0 && line[0] == '{' {
+		return e.json.cut(line, r)
+	}
+	return e.pairs.cut(line, r)
 }

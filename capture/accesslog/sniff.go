@@ -152,7 +152,7 @@ func guessWith(f *Format, lines [][]byte) *Guess {
 // open unwraps the sample and tells whether what is around it has times.
 func (g *Guess) open(lines [][]byte) (stamped bool) {
 	u := unwrapper{chain: g.chain}
-	u.clock.year = 2000
+	u.clock.until = anyTime
 	for _, l := range lines {
 		inner, more, ok := u.open(l)
 		switch {

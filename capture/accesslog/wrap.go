@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // wrap is something that carries log lines of others.
@@ -415,7 +416,7 @@ func isLetterOrDigit(c byte) bool { return isLetter(c) || isDigit(c) }
 func chainsOf(line []byte) (all []chain) {
 	all = append(all, nil)
 	var u unwrapper
-	u.clock.year = 2000 // only whether a date is there counts
+	u.clock.until = anyTime
 	var c chain
 	for depth := range maxWraps {
 		found := false
@@ -433,6 +434,11 @@ func chainsOf(line []byte) (all []chain) {
 	}
 	return all
 }
+
+// anyTime serves where only whether a date is there counts.
+var anyTime = time.Unix(utc2001, 0)
+
+const utc2001 = 1_000_000_000
 
 // unwrapFault says that a line has not what is around the others.
 func (c chain) unwrapFault() fault { return fault(fmt.Sprintf("not wrapped as the others: %s", c)) }

@@ -30,6 +30,9 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 			closeAll(ins)
 		}
 	}()
+	if args, err = expand(args); err != nil {
+		return nil, err
+	}
 	secrets := capture.NewSecrets() // one for all: a credential is the same in every source
 	for _, arg := range args {
 		in, err := open(ctx, st, arg, follow, secrets)
@@ -87,8 +90,13 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	case prometheus.DetectRange(first):
 		src, err := prometheus.OpenRange(name, head)
 		return opened(src, f, err)
-	case accesslog.Detect(first), compressed(first):
-		o := accesslog.Options{Live: follow, Size: size, Secrets: secrets, Vantage: vantage(arg, "log")}
+	case st.logs.named() || accesslog.Detect(first), compressed(first), isLog(f, size, first):
+		o, err := st.logs.options(name)
+		if err != nil {
+			return input{}, errors.Join(err, f.Close())
+		}
+		o.Live, o.Size, o.Secrets, o.Vantage = follow, size, secrets, vantage(arg, "log")
+		ends(&o, f, size)
 		if follow && regular {
 			if err := f.Close(); err != nil {
 				return input{}, err
@@ -102,7 +110,7 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 		src, err := accesslog.Open(name, head, o)
 		return opened(src, f, err)
 	}
-	return input{}, errors.Join(fmt.Errorf("%s: neither a packet capture, nor an nginx access log (combined, best with $request_time $msec), nor a saved Prometheus query_range answer", path), f.Close())
+	return input{}, errors.Join(unknown(path, first), f.Close())
 }
 
 func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {

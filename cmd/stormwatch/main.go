@@ -48,7 +48,7 @@ func (u usage) Unwrap() error { return u.err }
 
 // run is main with everything it touches given to it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(&streams{stdin, stdout, stderr})
+	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var code exit
@@ -66,9 +66,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitError
 }
 
+// streams are what a run is given from outside, and how it reads logs.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	logs     logFlags
 }
 
 func newRoot(st *streams) *cobra.Command {
@@ -100,8 +102,9 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 	root.SetErr(st.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	f.input(root)
+	st.logs.add(root)
 	f.screen(root)
-	root.AddCommand(newWatch(st, f), newReport(st, f), newExchanges(st, f), newRules(st, f), newDemo(st, f))
+	root.AddCommand(newWatch(st, f), newReport(st, f), newExchanges(st, f), newExplain(st), newFormats(st), newRules(st, f), newDemo(st, f))
 	return root
 }
 
