@@ -21,7 +21,6 @@ type presetSource struct {
 	family   string
 	timeless bool
 	open     func() cutter // in the place of formats
-	schema   *schema       // in the place of formats, for JSON
 }
 
 // presets compiles what is known by name, once.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,13 +16,13 @@ func expand(args []string) ([]string, error) {
 	for _, arg := range args {
 		name, path := split(arg)
 		files := []string{path}
-		if strings.ContainsAny(path, "*?[") && !strings.Contains(path, "://") {
+		if _, err := os.Lstat(path); err != nil && strings.ContainsAny(path, "*?[") && !strings.Contains(path, "://") {
 			found, err := filepath.Glob(path)
 			if err == nil && len(found) == 0 {
-				err = fmt.Errorf("%s: no such file", path)
+				err = os.ErrNotExist
 			}
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 			files = found
 		}
