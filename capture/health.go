@@ -7,6 +7,7 @@ type Skip struct {
 	Reason   string
 	Count    uint64
 	Examples []string // the first few, with their place; raw text: sanitise at output
+	Sound    bool     // nothing was lost by it: these units carry no traffic, or traffic seen elsewhere
 }
 
 // Health says how much of its input a source could use, and what it could not see.
@@ -70,6 +71,26 @@ func (h *Health) Note(text string) {
 	if len(h.Notes) < maxNotes && !slices.Contains(h.Notes, text) {
 		h.Notes = append(h.Notes, text)
 	}
+}
+
+// SkipSound counts one unit that is in order, but carries no traffic of its own.
+func (h *Health) SkipSound(reason, example string) {
+	h.Skip(reason, example)
+	for i := range h.Skipped {
+		if h.Skipped[i].Reason == reason {
+			h.Skipped[i].Sound = true
+		}
+	}
+}
+
+// Unreadable sums the units passed over that may have carried traffic.
+func (h *Health) Unreadable() (n uint64) {
+	for _, s := range h.Skipped {
+		if !s.Sound {
+			n += s.Count
+		}
+	}
+	return n
 }
 
 // SkippedTotal sums the units passed over.

@@ -48,6 +48,10 @@ type jsonHealth struct {
 	Encrypted  uint64     `json:"encrypted"`
 	Truncated  bool       `json:"truncated"`
 	Resolution number     `json:"resolution_s"`
+	Notes      []text     `json:"notes,omitempty"`
+	Retries    uint64     `json:"hop_retries,omitempty"`
+	Sampled    float64    `json:"sampled,omitempty"`
+	Failures   bool       `json:"failures_only,omitempty"`
 	SeesHints  bool       `json:"sees_hints"`
 	SeesPorts  bool       `json:"sees_ports"`
 }
@@ -225,7 +229,7 @@ func sourceOf(s *detect.Source) jsonSource {
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
-			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts,
+			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: h.Sampled, Failures: h.FailuresOnly,
 			Skipped: each(h.Skipped, func(k *capture.Skip) jsonSkip {
 				return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)}
 			}),

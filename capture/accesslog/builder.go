@@ -39,6 +39,8 @@ type builder struct {
 	sent   uint64 // lines read when a batch was last handed over
 	wall   bool   // a time without a zone was seen
 
+	twins *twins
+
 	tell func(line []byte, why fault) // what became of a line, where that is wanted
 
 	tryCutter *jsonCutter // of Kong's tries, once there are any
@@ -171,7 +173,10 @@ func (b *builder) cut(line []byte) (f fault) {
 		if g == "" && !b.r.timed() {
 			g = b.undated(o.Format)
 		}
-		if g == "" || g == headerLine {
+		if g == "" && b.r.shows(roleCluster) && b.twin(&b.r) {
+			g = loggedTwice
+		}
+		if g == "" || g == headerLine || g == loggedTwice || o.ignores(g) {
 			return g
 		}
 		if i == 0 {
@@ -179,6 +184,14 @@ func (b *builder) cut(line []byte) (f fault) {
 		}
 	}
 	return f
+}
+
+// twin tells whether a call has been logged by the other sidecar already.
+func (b *builder) twin(r *reading) bool {
+	if b.twins == nil {
+		b.twins = &twins{}
+	}
+	return b.twins.second(r)
 }
 
 // undated finds a time for a line that has none: that of what is around it, or
@@ -209,7 +222,12 @@ func (b *builder) skip(f fault, line []byte) {
 	if len(line) > shown {
 		line = line[:shown]
 	}
-	b.health.Skip(string(f), "line "+strconv.FormatUint(b.at, 10)+": "+string(line))
+	example := "line " + strconv.FormatUint(b.at, 10) + ": " + string(line)
+	if f == headerLine || f == loggedTwice || b.format != nil && b.format.ignores(f) {
+		b.health.SkipSound(string(f), example)
+		return
+	}
+	b.health.Skip(string(f), example)
 }
 
 // step is the resolution of the line's time.

@@ -95,7 +95,7 @@ const (
 // stray keeps a line that no format of the log reads. Once there are enough of
 // them, they may show that the log has gone over to another format, or has two.
 func (b *builder) stray(why fault, line []byte, end lineEnd) error {
-	if b.opt.Format != nil || end != whole || why == headerLine {
+	if b.opt.Format != nil || end != whole || why == headerLine || why == loggedTwice || b.format != nil && b.format.ignores(why) {
 		return nil
 	}
 	if b.strayWait > 0 {
