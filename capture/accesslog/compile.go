@@ -52,8 +52,10 @@ func compile(format string, pieces []piece, esc escape) (*scanner, error) {
 		}
 		st := step{field: p.field, lit: newLiteral(lit.String()), quoted: open && esc.quotes()}
 		lit.Reset()
-		if had[st.role] && !st.last && st.role.single() {
-			st.role = roleNone // the first one tells it
+		if had[st.role] && st.role.single() { // the first one that is not empty tells it
+			if st.spare = st.role.kept(); !st.spare {
+				st.role = roleNone
+			}
 		}
 		had[st.role] = true
 		if st.lit.s == "" && len(s.steps) > 0 {
@@ -118,13 +120,16 @@ func (s *scanner) prepare(i int) {
 	st := &s.steps[i]
 	st.kept = st.role.kept()
 	st.whole = strings.HasPrefix(st.stop.s, ".")
+	if (st.kind == kindAddrList || st.kind == kindNumList) && st.stop.s != "" && st.stop.s[0] != ' ' && st.stop.s[0] != ',' {
+		st.kind = kindText // what comes after it cannot be taken for a part of it
+	}
 	if i == len(s.steps)-1 || st.quoted || len(st.stop.s) != 1 {
 		return
 	}
 	switch next := &s.steps[i+1]; next.kind {
 	case kindStatus, kindNumber, kindCLF:
 	default:
-		st.blind = next.kind != kindText || next.head == 0
+		st.blind = next.kind != kindText || next.head == 0 && next.role != roleMethod
 	}
 }
 

@@ -13,7 +13,7 @@ func (b *builder) exchange() {
 	x := &b.batch.Exchanges[len(b.batch.Exchanges)-1]
 	x.Start, x.End = r.start.ns, r.end.ns
 	x.Src.IP, x.Src.Port = r.ip, r.port
-	x.At = capture.Provenance{A: b.number, Line: true}
+	x.At = capture.Provenance{A: b.at, Line: true}
 	b.who(x)
 	b.what(x)
 	b.ended(x)

@@ -62,6 +62,9 @@ func (e *explainer) line(b *builder, line []byte, why fault) {
 // String shows a field with its meaning; what is secret stays hidden.
 func (c cut) String() string {
 	name := c.name
+	if strings.HasPrefix(name, "<_") {
+		return name
+	}
 	if c.role != roleNone {
 		name += "→" + c.role.String()
 	}

@@ -114,5 +114,5 @@ type field struct {
 	head byte    // a text that always starts so, if not 0
 	pad  bool    // blanks may stand before it
 	sum  bool    // durations that add up
-	last bool    // of a list of addresses or the like, the last one counts
+	rank uint8   // of several keys for one role, the lowest is taken
 }

@@ -58,7 +58,7 @@ var patternFields = map[string]field{
 	"took": {role: roleTook, unit: second}, "duration": {role: roleTook, unit: second},
 	"retry_after": {role: roleRetryAfter}, "retry_after_ms": {role: roleRetryMillis}, "id": {role: roleRequestID}, "idempotency_key": {role: roleIdempotency},
 	"upstream_addr": {role: roleUpstreamAddr}, "upstream_status": {role: roleUpstreamCode}, "upstream_time": {role: roleUpstreamTook},
-	"retries": {role: roleRetries}, "attempts": {role: roleAttempts}, "limit": {role: roleLimited}, "server": {role: roleServer},
+	"retries": {role: roleRetries, kind: kindNumber}, "attempts": {role: roleAttempts}, "limit": {role: roleLimited}, "server": {role: roleServer},
 	"flags": {role: roleFlags}, "details": {role: roleDetails}, "termination": {role: roleTermination},
 	"rt": {role: roleTook, kind: kindMillis}, "msec": {role: roleEndTime, kind: kindEpochTime}, "elapsed": {role: roleTook, kind: kindNumber, unit: int64(time.Millisecond), pad: true},
 }

@@ -124,8 +124,25 @@ func (r *reading) address(f *field, b []byte) bool {
 	if f.kind == kindIP {
 		return false
 	}
+	if i := bytes.IndexByte(b, ','); i > 0 { // X-Forwarded-For in its place
+		return r.address(f, b[:i])
+	}
+	if !isName(b) {
+		return false
+	}
 	r.set(roleAddr, b)
 	return true
+}
+
+// isName tells whether a text can be the name of a machine.
+func isName(b []byte) bool {
+	const longest = 253 // RFC 1035 section 2.3.4
+	return len(b) <= longest && bytes.IndexByte(b, ' ') < 0 && !isStamp(b)
+}
+
+// isStamp tells whether a text starts as a date of ISO 8601 does.
+func isStamp(b []byte) bool {
+	return len(b) > 10 && b[4] == '-' && b[7] == '-' && b[10] == 'T' && isDigit(b[0]) && isDigit(b[3]) && isDigit(b[9])
 }
 
 // splitPort cuts host:port and [host]:port.

@@ -34,7 +34,7 @@ var httpVersion = []byte("HTTP/")
 func methodEnd(b []byte) int {
 	const longest = 24 // the longest registered one, UPDATEREDIRECTREF, has 17
 	n := 0
-	for n < len(b) && (b[n] >= 'A' && b[n] <= 'Z' || b[n] == '_' || b[n] == '-') {
+	for n < len(b) && isMethodByte(b[n]) {
 		n++
 	}
 	if n > longest || n < len(b) && b[n] != ' ' {
@@ -42,6 +42,8 @@ func methodEnd(b []byte) int {
 	}
 	return n
 }
+
+func isMethodByte(c byte) bool { return c >= 'A' && c <= 'Z' || c == '_' || c == '-' }
 
 func isMethod(b []byte) bool { return len(b) > 0 && methodEnd(b) == len(b) }
 

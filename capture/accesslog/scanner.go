@@ -23,6 +23,7 @@ type step struct {
 	quoted bool    // it stands in quotes, with escapes
 	blind  bool    // the first place where what follows it stands is its end
 	kept   bool    // its text is kept as it is
+	spare  bool    // it counts where another field of its role is empty
 	miss   fault   // the field is not there
 	differ fault   // the literal is not there
 }
@@ -83,6 +84,7 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 			case st.role == roleNone:
 			case st.kind == kindHost && !isHost(line[at:end]):
 				end = -1
+			case st.spare && r.get(st.role) != nil:
 			case st.kept:
 				r.set(st.role, line[at:end])
 			case !r.put(&st.field, line[at:end]):
@@ -258,6 +260,13 @@ func (s *scanner) fits(line []byte, at, i int) bool {
 		return n <= len(line) && line[at+2] == '/' && line[at+6] == '/' && line[at+11] == ':' && line[at+14] == ':' && line[at+20] == ' ' &&
 			isDigit(line[at]) && isDigit(line[at+19]) && s.follows(line, n, i)
 	case kindText:
+		if st.role == roleMethod {
+			end := at
+			for end < len(line) && isMethodByte(line[end]) {
+				end++
+			}
+			return s.follows(line, end, i)
+		}
 		return st.head == 0 || at < len(line) && line[at] == st.head
 	}
 	return true
@@ -277,7 +286,7 @@ func isHost(b []byte) bool {
 			return false
 		}
 	}
-	return mark
+	return mark && !isStamp(b)
 }
 
 // numberEnd passes over a number, a "-", or nothing.
@@ -337,14 +346,23 @@ func listEnd(line []byte, at int, numbers bool) int {
 			return -1
 		}
 		switch {
-		case hasPrefix(line[at:], ", "):
+		case hasPrefix(line[at:], ", ") && element(line, at+2, numbers):
 			at += 2
-		case hasPrefix(line[at:], " : "):
+		case hasPrefix(line[at:], " : ") && element(line, at+3, numbers):
 			at += 3
 		default:
 			return at
 		}
 	}
+}
+
+// element tells whether an element of a list can begin at a place.
+func element(line []byte, at int, numbers bool) bool {
+	if at >= len(line) {
+		return false
+	}
+	c := line[at]
+	return isDigit(c) || c == '-' || !numbers && (isLetter(c) || c == '[' || c == '_')
 }
 
 // escaped tells whether b ends in an odd number of backslashes.

@@ -48,7 +48,7 @@ const noRequestKey fault = "no request in it"
 // rank is taken.
 type meaning struct {
 	field
-	rank      uint8
+	rank      uint8 // from 1
 	must      string
 	otherwise fault
 }
@@ -61,7 +61,7 @@ func (s *schema) meaning(key string) meaning {
 	}
 	if f, ok := s.fields[key]; ok {
 		f.name = key
-		return meaning{field: f, rank: 1}
+		return meaning{field: f, rank: 1 + f.rank}
 	}
 	for _, h := range s.headers {
 		if rest, ok := strings.CutPrefix(key, h.prefix); ok {

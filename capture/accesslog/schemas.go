@@ -19,7 +19,7 @@ var schemas = []schema{
 		name: "traefik-json", about: "Traefik's JSON", evidence: "RetryAttempts; the origin's status; Retry-After where response headers are kept", marks: []string{"downstreamstatus", "startutc|startlocal|duration", "requestpath"},
 		fields: map[string]field{
 			"startutc": {role: roleStartTime}, "startlocal": {role: roleStartTime}, "duration": {role: roleTook, unit: oneNano}, "downstreamstatus": {role: roleCode}, "originstatus": {role: roleUpstreamCode},
-			"clientaddr": {role: roleAddr}, "clienthost": {role: roleAddr}, "clientport": {role: rolePort}, "clientusername": {role: roleUser},
+			"clientaddr": {role: roleAddr}, "clienthost": {role: roleAddr, rank: 1}, "clientport": {role: rolePort}, "clientusername": {role: roleUser},
 			"requestmethod": {role: roleMethod}, "requestpath": {role: roleTarget}, "requesthost": {role: roleHost}, "requestcount": {role: roleCounter},
 			"retryattempts": {role: roleRetries}, "serviceaddr": {role: roleServer}, "traceid": {role: roleRequestID}, "trace_id": {role: roleRequestID}, "time": {role: roleEndTime},
 		},
@@ -29,7 +29,7 @@ var schemas = []schema{
 		name: "caddy-json", about: "Caddy", evidence: "Retry-After and the other response headers", marks: []string{"logger", "request.uri", "duration"},
 		fields: map[string]field{
 			"ts": {role: roleEndTime}, "duration": {role: roleTook, unit: oneSecond}, "status": {role: roleCode},
-			"request.client_ip": {role: roleAddr}, "request.remote_ip": {role: roleAddr}, "request.remote_addr": {role: roleAddr}, "request.remote_port": {role: rolePort},
+			"request.client_ip": {role: roleAddr}, "request.remote_ip": {role: roleAddr, rank: 1}, "request.remote_addr": {role: roleAddr, rank: 2}, "request.remote_port": {role: rolePort},
 			"request.method": {role: roleMethod}, "request.uri": {role: roleTarget}, "request.host": {role: roleHost}, "user_id": {role: roleUser}, "resp_headers": {role: roleShown},
 		},
 		headers: []headerKeys{{"request.headers.", requestHeader}, {"resp_headers.", responseHeader}},
@@ -67,8 +67,8 @@ var schemas = []schema{
 		name: "azure-json", about: "Azure Application Gateway and Front Door", evidence: "the server's status", marks: []string{"properties.httpstatus|properties.httpstatuscode", "properties.httpmethod"},
 		fields: map[string]field{
 			"timestamp": {role: roleEndTime}, "time": {role: roleEndTime}, "properties.timetaken": {role: roleTook, unit: oneSecond}, "properties.httpstatus": {role: roleCode}, "properties.httpstatuscode": {role: roleCode},
-			"properties.clientip": {role: roleAddr}, "properties.clientport": {role: rolePort}, "properties.httpmethod": {role: roleMethod}, "properties.requesturi": {role: roleURL}, "properties.originalrequesturiwithargs": {role: roleURL},
-			"properties.requestquery": {role: roleQuery}, "properties.useragent": {role: roleAgent}, "properties.host": {role: roleHost}, "properties.originalhost": {role: roleHost},
+			"properties.clientip": {role: roleAddr}, "properties.clientport": {role: rolePort}, "properties.httpmethod": {role: roleMethod}, "properties.requesturi": {role: roleURL, rank: 1}, "properties.originalrequesturiwithargs": {role: roleURL},
+			"properties.requestquery": {role: roleQuery}, "properties.useragent": {role: roleAgent}, "properties.host": {role: roleHost, rank: 1}, "properties.originalhost": {role: roleHost},
 			"properties.transactionid": {role: roleRequestID}, "properties.trackingreference": {role: roleRequestID}, "properties.serverstatus": {role: roleUpstreamCode}, "properties.serverrouted": {role: roleServer}, "properties.errorinfo": {role: roleDetails},
 		},
 	},
@@ -84,8 +84,8 @@ var schemas = []schema{
 	{ // kong/pdk/log.lua: started_at is the request's, ms; latencies in ms
 		name: "kong-json", about: "Kong's http-log and file-log", evidence: "each try: server and status; Retry-After; request id", marks: []string{"latencies.request|latencies.proxy", "response.status", "started_at"},
 		fields: map[string]field{
-			"started_at": {role: roleStartTime}, "latencies.request": {role: roleTook, unit: oneMilli}, "response.status": {role: roleCode}, "request.method": {role: roleMethod}, "request.uri": {role: roleTarget}, "request.url": {role: roleURL},
-			"client_ip": {role: roleAddr}, "consumer.username": {role: roleUser}, "consumer.id": {role: roleUser}, "request.id": {role: roleRequestID}, "tries": {role: roleTryList}, "upstream_status": {role: roleUpstreamCode}, "response.headers": {role: roleShown},
+			"started_at": {role: roleStartTime}, "latencies.request": {role: roleTook, unit: oneMilli}, "response.status": {role: roleCode}, "request.method": {role: roleMethod}, "request.uri": {role: roleTarget}, "request.url": {role: roleURL, rank: 1},
+			"client_ip": {role: roleAddr}, "consumer.username": {role: roleUser}, "consumer.id": {role: roleUser, rank: 1}, "request.id": {role: roleRequestID}, "tries": {role: roleTryList}, "upstream_status": {role: roleUpstreamCode}, "response.headers": {role: roleShown},
 		},
 		headers: []headerKeys{{"request.headers.", requestHeader}, {"response.headers.", responseHeader}},
 	},
@@ -93,7 +93,7 @@ var schemas = []schema{
 		name: "apigw-json", about: "AWS API Gateway", evidence: "throttled or quota, by the error's type", marks: []string{"requestid", "requesttime|requesttimeepoch", "httpmethod|routekey", "status"},
 		fields: map[string]field{
 			"requesttime": {role: roleStartTime}, "requesttimeepoch": {role: roleStartTime}, "responselatency": {role: roleTook, unit: oneMilli}, "status": {role: roleCode}, "integrationstatus": {role: roleUpstreamCode},
-			"ip": {role: roleAddr}, "sourceip": {role: roleAddr}, "user": {role: roleUser}, "caller": {role: roleUser}, "apikeyid": {role: roleKey}, "httpmethod": {role: roleMethod}, "path": {role: roleTarget}, "resourcepath": {role: rolePath},
+			"ip": {role: roleAddr}, "sourceip": {role: roleAddr}, "user": {role: roleUser}, "caller": {role: roleUser, rank: 1}, "apikeyid": {role: roleKey}, "httpmethod": {role: roleMethod}, "path": {role: roleTarget}, "resourcepath": {role: rolePath},
 			"routekey": {role: rolePath}, "domainname": {role: roleHost}, "useragent": {role: roleAgent}, "requestid": {role: roleRequestID}, "errorresponsetype": {role: roleDetails}, "error.responsetype": {role: roleDetails}, "responsetype": {role: roleDetails},
 		},
 		finish: apiGateway,

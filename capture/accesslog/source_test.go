@@ -26,6 +26,12 @@ type read struct {
 type row struct {
 	capture.Exchange
 	method, target, agent, forwarded, host string
+	tries                                  []try
+}
+
+type try struct {
+	capture.Try
+	server string
 }
 
 func readAll(t testing.TB, r io.Reader, opt Options) (read, error) {
@@ -42,7 +48,12 @@ func readAll(t testing.TB, r io.Reader, opt Options) (read, error) {
 func (o *read) sink(b *capture.Batch) error {
 	for i := range b.Exchanges {
 		x := b.Exchanges[i]
+		var tries []try
+		for _, t := range b.TriesOf(&x) {
+			tries = append(tries, try{t, b.Names.Text(t.Server)})
+		}
 		o.rows = append(o.rows, row{
+			tries:    tries,
 			Exchange: x, method: b.Names.Text(x.Method), target: string(b.Bytes(x.Target)),
 			agent: b.Names.Text(x.Agent), forwarded: b.Names.Text(x.Forwarded), host: b.Names.Text(x.Host),
 		})

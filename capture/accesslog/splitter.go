@@ -51,6 +51,9 @@ func (s *splitter) add(data []byte) error {
 
 // keep holds back a part of a line.
 func (s *splitter) keep(part []byte) {
+	if len(s.carry) == 0 && !s.long { // a hole that copytruncate left may be of any size
+		part = bytes.TrimLeft(part, "\x00")
+	}
 	room := maxLine - len(s.carry)
 	if len(part) > room {
 		part, s.long = part[:room], true
