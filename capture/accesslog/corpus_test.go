@@ -108,3 +108,65 @@ func (g *Guess) describe() string {
 	}
 	return strings.Join(names, "+") + " in " + g.chain.String()
 }
+
+// Logs that one server wrote of the same requests in several formats tell the
+// same.
+func TestCorpusAgrees(t *testing.T) {
+	root := os.Getenv("STORMWATCH_CORPUS")
+	if root == "" {
+		t.Skip("STORMWATCH_CORPUS is not set")
+	}
+	get := func(file, spec string) read {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(root, "logs", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{}
+		if spec != "" {
+			if o.Format, err = ParseFormat(spec); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := readAll(t, bytes.NewReader(text), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	const list = `nginx:$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" rt=$request_time uct="$upstream_connect_time" uht="$upstream_header_time" urt="$upstream_response_time" us="$upstream_status" ua="$upstream_addr" rid=$request_id xff="$http_x_forwarded_for" host=$host msec=$msec lrs=$limit_req_status ra="$sent_http_retry_after"`
+	named, found, object := get("nginx-custom/gen-upstream_list.log", list), get("nginx-custom/gen-upstream_list.log", ""), get("nginx-json/gen-torture.ndjson", "")
+	tried := 0
+	for i := range named.rows {
+		a := named.rows[i]
+		for what, b := range map[string]row{"found": found.rows[i], "JSON": object.rows[i]} {
+			if a.Start != b.Start || a.End != b.End || a.Status != b.Status || a.Reason != b.Reason || a.Outcome != b.Outcome || a.Origin != b.Origin || a.Hint.State != b.Hint.State || a.Hint.Wait != b.Hint.Wait ||
+				a.target != b.target && !strings.HasPrefix(a.target, "http:") || a.RequestID != b.RequestID || a.Tries != b.Tries || a.host != b.host && a.host != "" || a.Src.IP != b.Src.IP {
+				t.Errorf("line %d, %s:\n%+v %q\n%+v %q", i+1, what, a.Exchange, a.target, b.Exchange, b.target)
+			}
+			for j := range a.tries {
+				if x, y := a.tries[j], b.tries[j]; x.Status != y.Status || x.Took != y.Took || x.server != y.server || x.Fresh != y.Fresh {
+					t.Errorf("line %d, %s: try %d: %+v, %+v", i+1, what, j, x, y)
+				}
+			}
+		}
+		if len(a.tries) > 1 {
+			tried++
+		}
+	}
+	if len(named.rows) != 175 || tried == 0 || named.health.Retries != object.health.Retries {
+		t.Errorf("%d rows, %d with several tries, %d and %d retries", len(named.rows), tried, named.health.Retries, object.health.Retries)
+	}
+
+	const detailed = `apache:%a %{X-Forwarded-For}i %l %u [%{%Y-%m-%dT%H:%M:%S}t.%{usec_frac}t %{%z}t] "%r" %>s %b %D "%{User-Agent}i" id=%{X-Request-Id}i/%{UNIQUE_ID}e key="%{X-Api-Key}i" ra="%{Retry-After}o" rem="%{RateLimit-Remaining}o" conn=%X worker=%{BALANCER_WORKER_NAME}e`
+	fine, coarse := get("apache-custom/gen-detailed.log", detailed), get("apache-custom/gen-json.ndjson", "")
+	if len(fine.rows) != 172 || fine.health.Resolution != 1e3 || len(coarse.rows) != 172 || coarse.health.Resolution != 1e6 {
+		t.Fatalf("%d rows, clock %d, %+v; %d, %d", len(fine.rows), fine.health.Resolution, fine.health.Skipped, len(coarse.rows), coarse.health.Resolution)
+	}
+	for i := range fine.rows {
+		a, b := fine.rows[i], coarse.rows[i]
+		if a.Status != b.Status || a.Hint.State != b.Hint.State || a.Hint.Wait != b.Hint.Wait || a.agent != b.agent || a.End-a.Start != b.End-b.Start {
+			t.Errorf("line %d:\n%+v %q\n%+v %q", i+1, a.Exchange, a.agent, b.Exchange, b.agent)
+		}
+	}
+}

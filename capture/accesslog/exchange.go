@@ -79,7 +79,7 @@ func isForwarded(b []byte) (ip [16]byte, ok bool) {
 func (b *builder) what(x *capture.Exchange) {
 	r := &b.r
 	method, to := r.get(roleMethod), r.get(roleTarget)
-	if r.shows(roleRequest) && method == nil && to == nil && r.has&(1<<rolePath|1<<roleURL) == 0 {
+	if r.shows(roleRequest) && len(method) == 0 && len(to) == 0 && len(r.get(rolePath)) == 0 && len(r.get(roleURL)) == 0 {
 		method, to = splitRequest(r.text[roleRequest])
 	} else if method != nil && !isMethod(method) {
 		method = nil

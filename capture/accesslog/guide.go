@@ -90,7 +90,7 @@ const (
                      'urt="$upstream_response_time" lrs=$limit_req_status ra="$sent_http_retry_after" date="$sent_http_date" idem="$http_idempotency_key" '
                      'amz="$http_amz_sdk_request" inv="$http_amz_sdk_invocation_id" sl="$http_x_stainless_retry_count" ea="$http_x_envoy_attempt_count"';`
 
-	ApacheStorm = `    LogFormat "%a - - %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" usec=%{usec}t dur=%D rid=%L host=\"%v\" xff=\"%{X-Forwarded-For}i\" worker=\"%{BALANCER_WORKER_NAME}e\" ra=\"%{Retry-After}o\" idem=\"%{Idempotency-Key}i\" amz=\"%{Amz-Sdk-Request}i\" inv=\"%{Amz-Sdk-Invocation-Id}i\" sl=\"%{X-Stainless-Retry-Count}i\" ea=\"%{X-Envoy-Attempt-Count}i\"" storm`
+	ApacheStorm = `    LogFormat "%a - - %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" usec=%{usec}t dur=%D rid=%{UNIQUE_ID}e host=\"%v\" xff=\"%{X-Forwarded-For}i\" worker=\"%{BALANCER_WORKER_NAME}e\" ra=\"%{Retry-After}o\" idem=\"%{Idempotency-Key}i\" amz=\"%{Amz-Sdk-Request}i\" inv=\"%{Amz-Sdk-Invocation-Id}i\" sl=\"%{X-Stainless-Retry-Count}i\" ea=\"%{X-Envoy-Attempt-Count}i\"" storm`
 
 	EnvoyStorm = `    [%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS% %DURATION% "%DOWNSTREAM_REMOTE_ADDRESS%" "%REQ(X-FORWARDED-FOR)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%" %UPSTREAM_CLUSTER% %UPSTREAM_REQUEST_ATTEMPT_COUNT% "%RESP(RETRY-AFTER)%" "%REQ(IDEMPOTENCY-KEY)%" "%REQ(AMZ-SDK-REQUEST)%" "%REQ(AMZ-SDK-INVOCATION-ID)%" "%REQ(X-STAINLESS-RETRY-COUNT)%" "%REQ(USER-AGENT)%"\n`
 
