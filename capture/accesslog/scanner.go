@@ -77,7 +77,9 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 		end := -1
 		switch st.kind {
 		case kindText, kindIP, kindHost:
-			if end = s.stop(line, at, i); end < 0 {
+			if at+1 < len(line) && line[at] == '-' && st.stop.mask != 0 && st.stop.stands(line, at+1) && s.fits(line, at+1+len(st.stop.s), i+1) {
+				end = at + 1 // nothing: what most fields of most lines hold
+			} else if end = s.stop(line, at, i); end < 0 {
 				break
 			}
 			switch {

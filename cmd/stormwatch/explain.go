@@ -52,7 +52,7 @@ func newExplain(st *streams) *cobra.Command {
 				return err
 			}
 			if g := accesslog.Sniff(first, o.Tail); o.Format == nil && !g.Sure() {
-				return errors.New(path + ": " + g.Ask())
+				return page{errors.New(capture.Clean(path) + ": " + g.Ask())}
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
 )
 
@@ -189,7 +190,7 @@ func unknown(path string, first []byte) error {
 		return fmt.Errorf("%s: neither a packet capture nor a log: %s", path, why)
 	}
 	if g := accesslog.Sniff(first, nil); g.Known() {
-		return fmt.Errorf("%s: %s", path, g.Ask())
+		return page{fmt.Errorf("%s: %s", capture.Clean(path), g.Ask())}
 	}
 	return fmt.Errorf("%s: neither a packet capture, nor a log of a format that is known ('stormwatch formats' lists them, --log-format names one), nor a saved Prometheus query_range answer", path)
 }

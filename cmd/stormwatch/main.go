@@ -10,11 +10,13 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"stormwatch/capture"
+	"stormwatch/capture/accesslog"
 )
 
 // Exit codes, as the README lists them.
@@ -59,11 +61,31 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &wrong):
-		fmt.Fprintf(stderr, "stormwatch: %s\nRun 'stormwatch --help' for the verbs and flags.\n", capture.Clean(err.Error()))
+		fmt.Fprintf(stderr, "stormwatch: %s\nRun 'stormwatch --help' for the verbs and flags.\n", plainText(err))
 		return exitUsage
 	}
-	fmt.Fprintln(stderr, "stormwatch: "+capture.Clean(err.Error()))
+	fmt.Fprintln(stderr, "stormwatch: "+plainText(err))
 	return exitError
+}
+
+// page is an error whose text has several lines on purpose.
+type page struct{ error }
+
+func (p page) Unwrap() error { return p.error }
+
+// plainText is an error made safe to show: one line, unless it is meant to have
+// more.
+func plainText(err error) string {
+	var several page
+	var at *accesslog.FormatError
+	if !errors.As(err, &several) && !errors.As(err, &at) {
+		return capture.Clean(err.Error())
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = capture.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // streams are what a run is given from outside, and how it reads logs.
