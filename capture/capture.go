@@ -114,6 +114,27 @@ const (
 	Unnamed                     // what it asked for could not be read: nothing may be matched with it
 )
 
+// Origin tells who made an answer, as far as a log shows it.
+type Origin uint8
+
+// Origins.
+const (
+	OriginUnknown  Origin = iota
+	OriginHop             // the logging hop itself: its limiter, a full queue, no server left
+	OriginUpstream        // a server behind it
+)
+
+func (o Origin) String() string { return [...]string{"unknown", "hop", "upstream"}[o] }
+
+// Try is one attempt that the logging hop declares it made at a server behind
+// it, to answer one request.
+type Try struct {
+	Took   int64 // ns; negative where the log does not say
+	Server Symbol
+	Status uint16 // 0: no answer, or not told
+	Fresh  bool   // it retries none: the first one, or the first after an internal redirect
+}
+
 // Provenance says where in its source an exchange was read: frames A and B of a
 // capture (request and response, 0 if none), or line A of a log.
 type Provenance struct {
@@ -144,6 +165,7 @@ type Exchange struct {
 
 	Credential uint64 // keyed hash; 0 none seen
 	IdemKey    uint64 // hash of an idempotency key or other stable operation id; 0 none
+	RequestID  uint64 // hash of an id that hops pass on; attempts may share it or not; 0 none
 	Body       uint64 // digest of the request body; 0 none seen
 
 	Status  uint16
@@ -151,8 +173,14 @@ type Exchange struct {
 	Reason  Reason
 	Flags   Flags
 	RPC     RPCStatus
+	Origin  Origin
+	// Tries that the hop declares it made for this one request; 0 where the source
+	// does not say. TryAt is 1 plus the place of the first in Batch.Tries, or 0
+	// where they are counted but not listed. It means nothing without its batch.
+	Tries   uint16
 	Hint    Hint
 	Attempt Attempt
+	TryAt   uint32
 	Date    int64 // server Date header, Unix seconds; 0 unknown
 	At      Provenance
 }
@@ -201,6 +229,7 @@ type Tally struct {
 type Batch struct {
 	Exchanges []Exchange
 	Tallies   []Tally
+	Tries     []Try     // those that exchanges of this batch declare
 	Text      []byte    // request targets
 	Names     *Interner // resolves the Symbols of this batch
 	Watermark int64     // no later batch holds an exchange that starts before; 0 none yet
@@ -215,6 +244,15 @@ func (b *Batch) Bytes(s Span) []byte {
 		return nil
 	}
 	return b.Text[s.Off:end]
+}
+
+// TriesOf returns the tries that x lists.
+func (b *Batch) TriesOf(x *Exchange) []Try {
+	from := int64(x.TryAt) - 1
+	if to := from + int64(x.Tries); from >= 0 && to <= int64(len(b.Tries)) {
+		return b.Tries[from:to]
+	}
+	return nil
 }
 
 // Sink takes a batch; its error ends the source.

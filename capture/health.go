@@ -7,6 +7,7 @@ type Skip struct {
 	Reason   string
 	Count    uint64
 	Examples []string // the first few, with their place; raw text: sanitise at output
+	Sound    bool     // nothing was lost by it: these units carry no traffic, or traffic seen elsewhere
 }
 
 // Health says how much of its input a source could use, and what it could not see.
@@ -25,6 +26,11 @@ type Health struct {
 	Encrypted  uint64 // connections that could not be read
 	Truncated  bool   // the input ended inside a record
 	Resolution int64  // clock resolution in nanoseconds; 0 unknown
+
+	Retries      uint64   // attempts beyond the first that the logging hop itself made, as its lines declare
+	Sampled      float64  // share of the exchanges that the input holds; 0 where nothing says that some are missing
+	FailuresOnly bool     // successes are left out: shares of failures mean nothing
+	Notes        []string // what else must be known of the input; few, raw text: sanitise at output
 
 	SeesHints bool // response headers (or a log field) show a wait where the server named one
 	SeesPorts bool // connections can be told apart
@@ -70,6 +76,35 @@ func count(list *[]Skip, reason string, n uint64, examples ...string) {
 	}
 }
 
+const maxNotes = 8
+
+// Note keeps a remark, once.
+func (h *Health) Note(text string) {
+	if len(h.Notes) < maxNotes && !slices.Contains(h.Notes, text) {
+		h.Notes = append(h.Notes, text)
+	}
+}
+
+// SkipSound counts one unit that is in order, but carries no traffic of its own.
+func (h *Health) SkipSound(reason, example string) {
+	h.Skip(reason, example)
+	for i := range h.Skipped {
+		if h.Skipped[i].Reason == reason {
+			h.Skipped[i].Sound = true
+		}
+	}
+}
+
+// Unreadable sums the units passed over that may have carried traffic.
+func (h *Health) Unreadable() (n uint64) {
+	for _, s := range h.Skipped {
+		if !s.Sound {
+			n += s.Count
+		}
+	}
+	return n
+}
+
 // SkippedTotal sums the units passed over.
 func (h *Health) SkippedTotal() (n uint64) {
 	for _, s := range h.Skipped {
@@ -81,6 +116,7 @@ func (h *Health) SkippedTotal() (n uint64) {
 // Clone returns an independent copy.
 func (h *Health) Clone() *Health {
 	c := *h
+	c.Notes = slices.Clone(h.Notes)
 	c.Skipped = slices.Clone(h.Skipped)
 	for i := range c.Skipped {
 		c.Skipped[i].Examples = slices.Clone(c.Skipped[i].Examples)

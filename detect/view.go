@@ -278,7 +278,7 @@ func (e *engine) quality() float64 {
 	for i := range e.sources {
 		h := &e.sources[i].Health
 		read += float64(h.Read + h.Dropped)
-		lost += float64(h.Dropped + h.SkippedTotal())
+		lost += float64(h.Dropped + h.Unreadable())
 	}
 	if read == 0 {
 		return 1

@@ -22,6 +22,9 @@ func (p *page) input(s *detect.Snapshot, o Options) {
 		h := &src.Health
 		p.term(2, clip(src.Name, 40), 0, "("+src.Kind+"): "+healthText(h))
 		p.term(4, "note", 6, src.Note)
+		for _, n := range h.Notes {
+			p.term(4, "note", 6, n)
+		}
 		for _, k := range h.Skipped {
 			text := Count(k.Count) + "  " + k.Reason
 			if len(k.Examples) > 0 {
@@ -52,6 +55,7 @@ func healthText(h *capture.Health) string {
 		{h.Late, "came late"},
 		{h.ClockSteps, "steps of the clock"},
 		{h.Encrypted, "connections encrypted"},
+		{h.Retries, "retries by the logging hop itself"},
 	} {
 		if loss.n > 0 {
 			parts = append(parts, Count(loss.n)+" "+loss.text)

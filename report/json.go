@@ -51,6 +51,10 @@ type jsonHealth struct {
 	Encrypted  uint64     `json:"encrypted"`
 	Truncated  bool       `json:"truncated"`
 	Resolution number     `json:"resolution_s"`
+	Notes      []text     `json:"notes,omitempty"`
+	Retries    uint64     `json:"hop_retries,omitempty"`
+	Sampled    *number    `json:"sampled,omitempty"`
+	Failures   bool       `json:"failures_only,omitempty"`
 	SeesHints  bool       `json:"sees_hints"`
 	SeesPorts  bool       `json:"sees_ports"`
 }
@@ -221,6 +225,14 @@ func each[T, U any](in []T, f func(*T) U) []U {
 
 func texts(in []string) []text { return each(in, func(s *string) text { return text(*s) }) }
 
+// part is a share that is told only where something is missing.
+func part(v float64) *number {
+	if v > 0 && v < 1 {
+		return &number{V: v, Known: true}
+	}
+	return nil
+}
+
 func sourceOf(s *detect.Source) jsonSource {
 	h := &s.Health
 	return jsonSource{
@@ -228,7 +240,7 @@ func sourceOf(s *detect.Source) jsonSource {
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
-			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts,
+			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: part(h.Sampled), Failures: h.FailuresOnly,
 			Skipped: each(h.Skipped, skipOf), Repeated: h.Repeated, Bounds: each(h.Bounds, skipOf),
 		},
 	}

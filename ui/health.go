@@ -38,6 +38,9 @@ func (p *page) source(src *detect.Source, w int) {
 	}
 	*p = append(*p, line{{fit(src.Name, w*2/3), styleHead}, {"  " + src.Kind + ", seen at " + or(src.Vantage, "an unnamed hop") + ", " + role, styleDim}})
 	p.term("  note", label, w, src.Note, styleText)
+	for _, n := range h.Notes {
+		p.term("  note", label, w, n, styleText)
+	}
 	if src.OffsetSeconds != 0 {
 		p.term("  clock offset", label+2, w, fmt.Sprintf("%+.3f s", src.OffsetSeconds), styleText)
 	}

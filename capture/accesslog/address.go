@@ -5,14 +5,14 @@ import "bytes"
 // parseIP reads an address without allocating (net/netip needs a string).
 // IPv4 comes mapped into 16 bytes. Zones are refused: servers do not log them.
 func parseIP(b []byte) (ip [16]byte, ok bool) {
+	ip[10], ip[11] = 0xff, 0xff
+	if parseIP4(b, ip[12:]) {
+		return ip, true
+	}
 	if bytes.IndexByte(b, ':') >= 0 {
 		return parseIP6(b)
 	}
-	ip[10], ip[11] = 0xff, 0xff
-	if !parseIP4(b, ip[12:]) {
-		return [16]byte{}, false
-	}
-	return ip, true
+	return [16]byte{}, false
 }
 
 func parseIP4(b, out []byte) bool {

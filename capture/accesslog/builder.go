@@ -10,22 +10,47 @@ import (
 
 // builder turns lines into batches.
 type builder struct {
-	opt    Options
-	sink   capture.Sink
-	parser parser
-	entry  entry
+	opt     Options
+	sink    capture.Sink
+	formats []opened
+	format  *Format // by which the line at hand was cut
+	unwrap  *unwrapper
+	r       reading
+	held    held // lines that wait until the format is known
+	strays  held // lines that no format of this log reads
+
+	strayWait, strayPause int // lines until such are kept again
+
 	batch  capture.Batch
 	health capture.Health
 	names  *capture.Interner
+	latest [64]named // texts interned of late
 	mark   watermark
-	number uint64 // of the current line, blank ones included
+	number uint64 // lines so far, blank ones included
+	at     uint64 // number of the line at hand
 	read   int64  // bytes
 	last   int64  // end of the line before
-	fine   bool   // a line with $msec was seen
-	timed  int64  // lines used
-	exact  int64  // those of them with $msec
+	fine   bool   // a line with a clock finer than a second was seen
+	clocks clockCount
+	gaps   gapCount
+	kinds  statusCount
 	text   []byte // for one unescaped field
+	whole  []byte // for a target put together
 	sent   uint64 // lines read when a batch was last handed over
+	wall   bool   // a time without a zone was seen
+
+	twins *twins
+
+	tell func(line []byte, why fault) // what became of a line, where that is wanted
+
+	tryCutter *jsonCutter // of Kong's tries, once there are any
+	inner     reading
+}
+
+// opened is a format and the state of cutting by it.
+type opened struct {
+	*Format
+	cutter
 }
 
 const (
@@ -37,15 +62,19 @@ const (
 	maxNameBytes = 8 << 20
 
 	// backwards is how far lines of a busy server may be out of order by their
-	// end: above that the clock was set, or files were joined.
-	backwards = 2 * second
+	// end: above that the clock was set, or files were joined. Lines that tell
+	// their start alone come later by as long as the request took.
+	backwards      = 2 * second
+	backwardsStart = 120 * second
 )
 
 func newBuilder(opt Options, sink capture.Sink) *builder {
 	b := &builder{opt: opt, sink: sink, names: capture.NewInterner(maxNames, maxNameBytes)}
 	b.health.Unit = "lines"
+	b.health.Sampled = opt.Sampled
 	b.batch.Exchanges = make([]capture.Exchange, 0, batchSize)
 	b.batch.Names = b.names
+	b.r.clock.loc, b.r.clock.until = opt.Zone, opt.Until
 	return b
 }
 
@@ -59,113 +88,180 @@ func (b *builder) line(line []byte, end lineEnd) error {
 	if len(line) == 0 {
 		return nil
 	}
-	b.health.Read++
-	f := tooLong
-	if end != overlong {
-		f = b.parser.parse(line, &b.entry)
+	if b.formats != nil {
+		b.at = b.number
+		return b.take(line, end)
 	}
-	if end == unended && (f != "" || b.entry.torn || b.fine && !b.entry.fine) {
-		f, b.health.Truncated = cut, true
+	if !b.held.add(b.number, line, end) {
+		if err := b.decide(true); err != nil {
+			return err
+		}
+		b.at = b.number
+		return b.take(line, end)
+	}
+	return nil
+}
+
+// take cuts a line by the formats of the log.
+func (b *builder) take(line []byte, end lineEnd) error {
+	inner, f := line, fault("")
+	if end == overlong {
+		f = tooLong
+	} else if b.unwrap != nil {
+		text, more, ok := b.unwrap.open(line)
+		switch {
+		case more && end == whole:
+			return nil // its last piece carries it
+		case !ok:
+			f = b.unwrap.chain.unwrapFault()
+		default:
+			inner = trimLine(text)
+		}
+	}
+	b.health.Read++
+	if f == "" || end != overlong {
+		if g := b.cut(inner); g == "" || f == "" {
+			f = g
+		}
+	}
+	if end == unended && (f != "" || b.r.torn || b.fine && b.step() >= second) {
+		f, b.health.Truncated = cutOff, true
 	}
 	if f != "" {
 		b.skip(f, line)
-		return nil
+		if b.tell != nil {
+			b.tell(line, f)
+		}
+		return b.stray(f, line, end)
 	}
+	return b.use(line)
+}
+
+// use adds the line that was cut.
+func (b *builder) use(line []byte) error {
 	b.health.Used++
-	b.note()
+	if b.format.utc {
+		b.r.start.wall, b.r.end.wall = false, false
+	}
+	b.wall = b.wall || b.r.start.wall || b.r.end.wall
+	started := b.r.end.step == 0 && b.r.step == 0
+	b.r.settle()
+	b.note(started)
 	b.exchange()
+	if b.tell != nil {
+		b.tell(line, "")
+	}
 	if len(b.batch.Exchanges) == batchSize || len(b.batch.Text) >= maxText {
 		return b.flush()
 	}
 	return nil
 }
 
+// cut cuts a line by the first format that can. What is told of a line that
+// none can is why the first one cannot.
+func (b *builder) cut(line []byte) (f fault) {
+	if len(line) == 0 {
+		return empty
+	}
+	for i := range b.formats {
+		o := &b.formats[i]
+		b.r.esc, b.format = o.esc, o.Format
+		if b.r.cuts != nil {
+			*b.r.cuts = (*b.r.cuts)[:0]
+		}
+		g := o.cut(line, &b.r)
+		if g == "" && !b.r.timed() {
+			g = b.undated(o.Format)
+		}
+		if g == "" && b.r.shows(roleCluster) && b.twin(&b.r) {
+			g = loggedTwice
+		}
+		if g == "" || g == headerLine || g == loggedTwice || o.ignores(g) {
+			return g
+		}
+		if i == 0 {
+			f = g
+		}
+	}
+	return f
+}
+
+// twin tells whether a call has been logged by the other sidecar already.
+func (b *builder) twin(r *reading) bool {
+	if b.twins == nil {
+		b.twins = &twins{}
+	}
+	return b.twins.second(r)
+}
+
+// undated finds a time for a line that has none: that of what is around it, or
+// its place.
+func (b *builder) undated(f *Format) fault {
+	switch {
+	case b.unwrap != nil && b.unwrap.stamp.step != 0:
+		b.r.end = b.unwrap.stamp
+	case b.opt.Live && f.timeless:
+		b.r.end = moment{ns: time.Now().UnixNano(), step: second}
+	case f.timeless:
+		b.r.end = moment{ns: int64(b.at) * 1e3, step: noClock}
+	default:
+		return noTime
+	}
+	return ""
+}
+
+const (
+	tooLong fault = "longer than 1 MiB"
+	cutOff  fault = "cut off at the end of the input"
+	noTime  fault = "no time in the line"
+	empty   fault = "nothing in it"
+)
+
 func (b *builder) skip(f fault, line []byte) {
 	const shown = 160
 	if len(line) > shown {
 		line = line[:shown]
 	}
-	b.health.Skip(string(f), "line "+strconv.FormatUint(b.number, 10)+": "+string(line))
-}
-
-// mostlyExact is how many lines there must be for each one without $msec, for
-// the log's clock to count as one of milliseconds: a few lines that lost their
-// end must not hide what all the others show.
-const mostlyExact = 20
-
-// note keeps the account of the log's clock.
-func (b *builder) note() {
-	e := &b.entry
-	b.timed++
-	if e.fine {
-		b.fine = true
-		b.exact++
-	}
-	b.health.Resolution = second
-	if mostlyExact*(b.timed-b.exact) <= b.timed {
-		b.health.Resolution = int64(time.Millisecond)
-	}
-	if b.last != 0 && e.end < b.last-backwards {
-		b.health.ClockSteps++
-	}
-	b.last = e.end
-}
-
-func (b *builder) exchange() {
-	e := &b.entry
-	b.batch.Exchanges = append(b.batch.Exchanges, capture.Exchange{})
-	x := &b.batch.Exchanges[len(b.batch.Exchanges)-1]
-	x.Start, x.End = e.end-e.took, e.end
-	x.Src.IP = e.ip
-	x.At = capture.Provenance{A: b.number, Line: true}
-	if e.user != nil {
-		x.Credential = b.opt.Secrets.Hash(b.plain(e.user))
-	}
-	x.Agent = b.intern(e.agent)
-	x.Forwarded = b.intern(e.forwarded)
-	method, target := splitRequest(e.request)
-	x.Method = b.names.Intern(method)
-	x.Target.Off = uint32(len(b.batch.Text))
-	b.batch.Text = capture.AppendMasked(b.batch.Text, b.plain(target))
-	x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
-	outcome(x, e.status)
-	if !b.opt.Live {
+	example := "line " + strconv.FormatUint(b.at, 10) + ": " + string(line)
+	if f == headerLine || f == loggedTwice || b.format != nil && b.format.ignores(f) {
+		b.health.SkipSound(string(f), example)
 		return
 	}
-	if b.mark.late(x.Start) {
-		x.Flags |= capture.Late
-		b.health.Late++
-	}
-	b.mark.note(e.end, e.took)
+	b.health.Skip(string(f), example)
 }
 
-// outcome judges a logged status. What nginx logs as 499 (the client left), 444
-// (it closed without a word) and 000 never reached the client as an answer.
-func outcome(x *capture.Exchange, status uint16) {
-	switch {
-	case status < 100, status == 499, status == 444:
-		x.Outcome = capture.NoAnswer
-	default:
-		x.Status, x.Reason = status, capture.ReasonOf(status)
+// step is the resolution of the line's time.
+func (b *builder) step() int64 {
+	if r := &b.r; r.end.step == 0 || r.start.step != 0 && r.start.step < r.end.step {
+		return r.start.step
 	}
+	return b.r.end.step
 }
 
-// plain resolves escapes; the result is valid until the next call.
-func (b *builder) plain(field []byte) []byte {
-	if bytes.IndexByte(field, '\\') < 0 {
-		return field
+// note keeps the account of the log's clock; started tells that the line says
+// when the request came, but not for how long.
+func (b *builder) note(started bool) {
+	e, step := b.r.end.ns, b.step()
+	b.fine = b.fine || step < second
+	b.clocks.add(step)
+	b.kinds.add(b.r.code)
+	far := backwards
+	if started {
+		far = backwardsStart
 	}
-	b.text = appendUnescaped(b.text[:0], field)
-	return b.text
-}
-
-func (b *builder) intern(field []byte) capture.Symbol {
-	field = b.plain(field)
-	return b.names.Intern(field[:min(len(field), maxAgent)])
+	if b.last != 0 && e < b.last-far {
+		b.health.ClockSteps++
+	}
+	b.last = e
 }
 
 // flush hands over what has gathered, if there is news.
 func (b *builder) flush() error {
+	if b.formats == nil {
+		if err := b.decide(false); err != nil {
+			return err
+		}
+	}
 	if b.health.Read == b.sent {
 		return nil
 	}
@@ -173,6 +269,8 @@ func (b *builder) flush() error {
 }
 
 func (b *builder) send() error {
+	b.health.Resolution = b.clocks.resolution()
+	b.judge()
 	b.batch.Health, b.sent = b.health.Clone(), b.health.Read
 	if b.opt.Size > 0 {
 		b.batch.Done = min(float64(b.read)/float64(b.opt.Size), 1)
@@ -181,16 +279,37 @@ func (b *builder) send() error {
 		b.batch.Watermark = b.mark.tell()
 	}
 	err := b.sink(&b.batch)
-	b.batch.Exchanges, b.batch.Text = b.batch.Exchanges[:0], b.batch.Text[:0]
+	b.batch.Exchanges, b.batch.Text, b.batch.Tries = b.batch.Exchanges[:0], b.batch.Text[:0], b.batch.Tries[:0]
 	return err
 }
 
 // finish hands over the last batch, even an empty one: it carries the final
 // Health, and nothing comes after it.
 func (b *builder) finish() error {
+	if b.formats == nil {
+		if err := b.decide(true); err != nil {
+			return err
+		}
+	}
+	b.unfinished()
 	b.mark.close(b.last)
 	if !b.opt.Live {
 		b.batch.Watermark = b.mark.tell()
 	}
 	return b.send()
 }
+
+// unfinished counts lines whose last piece never came.
+func (b *builder) unfinished() {
+	if b.unwrap == nil {
+		return
+	}
+	for _, p := range b.unwrap.parts {
+		if len(p) > 0 {
+			b.health.Read++
+			b.skip(inPieces, p)
+		}
+	}
+}
+
+const inPieces fault = "a line in pieces whose last one never came"

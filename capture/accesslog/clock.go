@@ -85,31 +85,6 @@ func two(b []byte) (int, bool) {
 	return int(hi)*10 + int(lo), hi <= 9 && lo <= 9
 }
 
-// fixed3 reads ` 1796006466.123`, seconds with three decimals as nginx writes
-// $msec and $request_time, to nanoseconds. Fewer decimals mean a line cut off.
-func fixed3(b []byte) (ns int64, rest []byte, ok bool) {
-	const maxSeconds = 9_200_000_000 // int64 nanoseconds end there
-	if len(b) == 0 || b[0] != ' ' {
-		return 0, b, false
-	}
-	i := 1
-	for ; i < len(b) && b[i] >= '0' && b[i] <= '9'; i++ {
-		if ns = ns*10 + int64(b[i]-'0'); ns > maxSeconds {
-			return 0, b, false
-		}
-	}
-	if i == 1 || len(b) < i+4 || b[i] != '.' {
-		return 0, b, false
-	}
-	for _, c := range b[i+1 : i+4] {
-		if c < '0' || c > '9' {
-			return 0, b, false
-		}
-		ns = ns*10 + int64(c-'0')
-	}
-	rest = b[i+4:]
-	if len(rest) > 0 && rest[0] != ' ' {
-		return 0, b, false
-	}
-	return ns * int64(time.Millisecond), rest, true
-}
+// earliest is the least number of nanoseconds taken for a moment, in 2001: no
+// request lasts thirty years.
+const earliest = 1_000_000_000 * second

@@ -3,28 +3,8 @@ package accesslog
 import "bytes"
 
 // Detect tells whether head, the first bytes of an input, is a log that this
-// package reads: more than half of its first 50 lines parse. A last line that
-// the head cuts off is left out, unless it is the only one.
-func Detect(head []byte) bool {
-	const enough = 50
-	head = bytes.TrimPrefix(head, byteOrderMark)
-	var p parser
-	var e entry
-	lines, good := 0, 0
-	for len(head) > 0 && lines < enough {
-		line, rest, whole := bytes.Cut(head, newline)
-		head = rest
-		line = trimLine(line)
-		if len(line) == 0 || !whole && lines > 0 {
-			continue
-		}
-		lines++
-		if p.parse(line, &e) == "" {
-			good++
-		}
-	}
-	return good*2 > lines
-}
+// package reads.
+func Detect(head []byte) bool { return Sniff(head, nil).Sure() }
 
 var (
 	byteOrderMark = []byte("\xef\xbb\xbf")
@@ -33,7 +13,17 @@ var (
 
 // trimLine removes what surrounds a line: the CR of Windows tools, blanks, and
 // the NUL bytes that copytruncate leaves before the first line after it.
-func trimLine(b []byte) []byte { return bytes.Trim(b, " \t\r\x00") }
+func trimLine(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == 0 }
 
 // Compressed names the compression in which an input comes whose first bytes
 // are head, and the program that undoes it; "" if it is none known. Compressed

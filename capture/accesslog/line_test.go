@@ -152,3 +152,18 @@ func TestLineAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a line", got)
 	}
 }
+
+// BenchmarkFormats gives the cost of one line of other formats.
+func BenchmarkFormats(b *testing.B) {
+	for _, c := range presetCases {
+		b.Run(c.format, func(b *testing.B) {
+			builder := newBuilder(Options{Secrets: capture.NewSecrets(), Format: preset(c.format)}, func(*capture.Batch) error { return nil })
+			line := []byte(c.line)
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = builder.line(line, whole)
+			}
+		})
+	}
+}

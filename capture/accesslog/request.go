@@ -7,11 +7,20 @@ import "bytes"
 // its bytes may be anything, even a body, and are not kept. A target may hold
 // spaces, and HTTP/0.9 sends no version.
 func splitRequest(b []byte) (method, target []byte) {
-	method, rest, _ := bytes.Cut(b, space)
-	if !isMethod(method) {
+	n := methodEnd(b)
+	if n == 0 {
 		return nil, nil
 	}
-	if i := bytes.LastIndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i+1:], httpVersion) {
+	method, rest := b[:n], b[n:]
+	if len(rest) > 0 {
+		rest = rest[1:]
+	}
+	const version = len(" HTTP/1.1")
+	i := len(rest) - version
+	if i < 0 || rest[i] != ' ' {
+		i = bytes.LastIndexByte(rest, ' ')
+	}
+	if i >= 0 && bytes.HasPrefix(rest[i+1:], httpVersion) {
 		rest = rest[:i]
 	}
 	return method, rest
@@ -19,20 +28,24 @@ func splitRequest(b []byte) (method, target []byte) {
 
 var httpVersion = []byte("HTTP/")
 
-// isMethod uses nginx's own rule (ngx_http_parse_request_line): capital letters,
-// '_' and '-'.
-func isMethod(b []byte) bool {
+// methodEnd returns where the method ends that a request line starts with, 0 if
+// there is none, by nginx's own rule (ngx_http_parse_request_line): capital
+// letters, '_' and '-'.
+func methodEnd(b []byte) int {
 	const longest = 24 // the longest registered one, UPDATEREDIRECTREF, has 17
-	if len(b) == 0 || len(b) > longest {
-		return false
+	n := 0
+	for n < len(b) && isMethodByte(b[n]) {
+		n++
 	}
-	for _, c := range b {
-		if (c < 'A' || c > 'Z') && c != '_' && c != '-' {
-			return false
-		}
+	if n > longest || n < len(b) && b[n] != ' ' {
+		return 0
 	}
-	return true
+	return n
 }
+
+func isMethodByte(c byte) bool { return c >= 'A' && c <= 'Z' || c == '_' || c == '-' }
+
+func isMethod(b []byte) bool { return len(b) > 0 && methodEnd(b) == len(b) }
 
 // appendUnescaped appends b with the escapes of nginx (\xHH) and Apache (\xhh,
 // \", \\, \n, \t, \r, \b, \v) resolved. An unknown escape stays as it is.

@@ -16,12 +16,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"stormwatch/capture"
 )
 
 // Options of a Source. The zero value reads a recorded log of unknown size.
 type Options struct {
+	Format  *Format         // how lines are cut; nil finds it out
+	Tail    []byte          // the last bytes of a recorded log, which help to find out
+	Zone    *time.Location  // of times that have no zone; nil takes UTC and says so
+	Until   time.Time       // dates without a year (syslog) are before it: when the log was last written to
+	Sampled float64         // share of the requests that the log holds, if it is known; 0 unknown
 	Live    bool            // more lines may come: hand over what is there, and tell watermarks
 	Size    int64           // bytes of a recorded log, for Batch.Done; 0 unknown
 	Vantage string          // the hop that wrote the log
@@ -33,6 +39,7 @@ type Source struct {
 	name string
 	r    io.Reader
 	opt  Options
+	tell func(b *builder, line []byte, why fault)
 }
 
 var _ capture.Source = (*Source)(nil)
@@ -61,6 +68,10 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 	defer cancel()
 	p := newPump(stop, s.r)
 	b := newBuilder(s.opt, sink)
+	if s.tell != nil {
+		b.r.cuts = new([]cut)
+		b.tell = func(line []byte, why fault) { s.tell(b, line, why) }
+	}
 	lines := splitter{each: b.line}
 	first := true
 	for {

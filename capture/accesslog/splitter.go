@@ -2,9 +2,9 @@ package accesslog
 
 import "bytes"
 
-// maxLine bounds a line: nginx refuses request lines above 8 KiB by default, and
-// a log line holds four such texts at most, escaped.
-const maxLine = 64 << 10
+// maxLine bounds a line: JSON logs with headers and audit logs with bodies write
+// lines of hundreds of KiB.
+const maxLine = 1 << 20
 
 // splitter cuts chunks into lines. Whole lines are not copied; one that spans
 // chunks is put together in a buffer of at most maxLine bytes.
@@ -51,6 +51,9 @@ func (s *splitter) add(data []byte) error {
 
 // keep holds back a part of a line.
 func (s *splitter) keep(part []byte) {
+	if len(s.carry) == 0 && !s.long { // a hole that copytruncate left may be of any size
+		part = bytes.TrimLeft(part, "\x00")
+	}
 	room := maxLine - len(s.carry)
 	if len(part) > room {
 		part, s.long = part[:room], true

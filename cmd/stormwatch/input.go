@@ -30,6 +30,9 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 			closeAll(ins)
 		}
 	}()
+	if args, err = expand(args); err != nil {
+		return nil, err
+	}
 	secrets := capture.NewSecrets() // one for all: a credential is the same in every source
 	for _, arg := range args {
 		in, err := open(ctx, st, arg, follow, secrets)
@@ -93,8 +96,13 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	case prometheus.DetectRange(in.first):
 		src, err := prometheus.OpenRange(name, in.head)
 		return opened(src, in, err)
-	case accesslog.Detect(in.first), compressed(in.first):
-		o := accesslog.Options{Live: live, Size: in.size, Secrets: secrets, Vantage: vantage(arg, "log")}
+	case st.logs.named() || accesslog.Detect(in.first), compressed(in.first), isLog(in.ReadCloser, in.size, in.first):
+		o, err := st.logs.options(name)
+		if err != nil {
+			return input{}, errors.Join(err, in.Close())
+		}
+		o.Live, o.Size, o.Secrets, o.Vantage = live, in.size, secrets, vantage(arg, "log")
+		ends(&o, in.ReadCloser, in.size)
 		if live && in.regular {
 			err = in.again(func() (io.ReadCloser, error) { return accesslog.Follow(ctx, path) })
 		}
@@ -104,7 +112,7 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 		src, err := accesslog.Open(name, in.head, o)
 		return opened(src, in, err)
 	}
-	return input{}, errors.Join(fmt.Errorf("%s: neither a packet capture, nor an nginx access log (combined, best with $request_time $msec), nor a saved Prometheus query_range answer", path), in.Close())
+	return input{}, errors.Join(unknown(path, in.first), in.Close())
 }
 
 // look opens an input and reads its first bytes. Compression is undone.

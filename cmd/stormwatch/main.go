@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stormwatch/capture"
+	"stormwatch/capture/accesslog"
 )
 
 // Exit codes, as the README lists them.
@@ -50,7 +51,7 @@ func (u usage) Unwrap() error { return u.err }
 
 // run is main with everything it touches given to it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(&streams{stdin, stdout, stderr})
+	root := newRoot(&streams{in: stdin, out: stdout, err: stderr})
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var code exit
@@ -61,16 +62,38 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &wrong):
-		fmt.Fprintf(stderr, "stormwatch: %s\nRun 'stormwatch --help' for the verbs and flags.\n", capture.Clean(err.Error()))
+		fmt.Fprintf(stderr, "stormwatch: %s\nRun 'stormwatch --help' for the verbs and flags.\n", plainText(err))
 		return exitUsage
 	}
-	fmt.Fprintln(stderr, "stormwatch: "+capture.Clean(err.Error()))
+	fmt.Fprintln(stderr, "stormwatch: "+plainText(err))
 	return exitError
 }
 
+// page is an error whose text has several lines on purpose.
+type page struct{ error }
+
+func (p page) Unwrap() error { return p.error }
+
+// plainText is an error made safe to show: one line, unless it is meant to have
+// more.
+func plainText(err error) string {
+	var several page
+	var at *accesslog.FormatError
+	if !errors.As(err, &several) && !errors.As(err, &at) {
+		return capture.Clean(err.Error())
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = capture.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// streams are what a run is given from outside, and how it reads logs.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	logs     logFlags
 }
 
 func newRoot(st *streams) *cobra.Command {
@@ -103,8 +126,9 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 	root.SetErr(st.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	f.input(root)
+	st.logs.add(root)
 	f.screen(root)
-	root.AddCommand(newWatch(st, f), newReport(st, f), newExchanges(st, f), newRules(st, f), newDemo(st, f))
+	root.AddCommand(newWatch(st, f), newReport(st, f), newExchanges(st, f), newExplain(st), newFormats(st), newRules(st, f), newDemo(st, f))
 	return root
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	peekBytes = 64 << 10
-	peekLines = 10 // of a stream of lines that no source knows
+	peekBytes = 256 << 10 // a log may begin with a line of many KiB
+	peekLines = 10        // of a stream of lines that no source knows
 )
 
 // peek returns the first bytes of an input: of a file as many as fit, of a

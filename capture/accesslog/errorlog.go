@@ -1,0 +1,53 @@
+package accesslog
+
+import "bytes"
+
+// errorLog reads the lines of nginx's error.log that tell of a request which
+// limit_req or limit_conn refused. Its other lines are no requests.
+type errorLog struct{ limited firstOf }
+
+func newErrorLog() *errorLog {
+	return &errorLog{firstOf{
+		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting requests, excess: <_n> by zone <_zone>, client: <peer>, server: <_server>, request: "<request>", <_more>host: "<host>"`),
+		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting requests, excess: <_n> by zone <_zone>, client: <peer>, server: <_server>, request: "<request>"`),
+		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting connections by zone <_zone>, client: <peer>, server: <_server>, request: "<request>", <_more>host: "<host>"`),
+		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting connections by zone <_zone>, client: <peer>, server: <_server>, request: "<request>"`),
+	}}
+}
+
+func mustPattern(format string) *scanner {
+	s, err := patternFormat(format)
+	if err != nil {
+		panic(err)
+	}
+	s.loose = true
+	return s
+}
+
+const (
+	delayed    fault = "delayed by limit_req: how it ended is in the access log"
+	dryRun     fault = "a dry run of a limiter, which refused nothing"
+	notErrors  fault = "not a line of nginx's error.log"
+	noRefusal  fault = "not about a limiter"
+	tornErrors fault = "a limiter's line that is torn"
+)
+
+func (e *errorLog) cut(line []byte, r *reading) fault {
+	r.reset()
+	switch {
+	case len(line) < 30 || line[4] != '/' || line[7] != '/' || line[19] != ' ' || line[20] != '[':
+		return notErrors
+	case bytes.Contains(line, []byte(" delaying request")):
+		return delayed
+	case bytes.Contains(line, []byte(", dry run")):
+		return dryRun
+	case !bytes.Contains(line, []byte(" limiting ")):
+		return noRefusal
+	}
+	if e.limited.cut(line, r) != "" {
+		return tornErrors
+	}
+	r.coded = true // which status it was is not told
+	r.set(roleLimited, limiterRefused)
+	return ""
+}

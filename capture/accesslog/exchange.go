@@ -1,0 +1,190 @@
+package accesslog
+
+import (
+	"bytes"
+
+	"stormwatch/capture"
+)
+
+// exchange adds what was read of a line to the batch.
+func (b *builder) exchange() {
+	r := &b.r
+	b.batch.Exchanges = append(b.batch.Exchanges, capture.Exchange{})
+	x := &b.batch.Exchanges[len(b.batch.Exchanges)-1]
+	x.Start, x.End = r.start.ns, r.end.ns
+	x.Src.IP, x.Src.Port = r.ip, r.port
+	x.At = capture.Provenance{A: b.at, Line: true}
+	b.who(x)
+	b.what(x)
+	b.ended(x)
+	if r.has&signals != 0 || b.health.SeesHints {
+		b.signals(x)
+	}
+	if !b.opt.Live {
+		return
+	}
+	if b.mark.late(x.Start) {
+		x.Flags |= capture.Late
+		b.health.Late++
+	}
+	b.mark.note(x.End, x.End-x.Start)
+}
+
+// who sets the client: its address, what it says it forwards for, its
+// credential, which is compared and never kept.
+func (b *builder) who(x *capture.Exchange) {
+	r := &b.r
+	if t := r.get(roleKey); t != nil {
+		x.Credential = b.opt.Secrets.Hash(b.plain(t))
+	} else if t := r.get(roleUser); t != nil {
+		x.Credential = b.opt.Secrets.Hash(b.plain(t))
+	}
+	if t := r.get(roleAgent); t != nil {
+		x.Agent = b.intern(t)
+	}
+	if t := r.get(roleForwarded); t != nil {
+		if ip, ok := isForwarded(t); ok {
+			x.Forwarded = b.intern(t)
+			if x.Src.IP == ([16]byte{}) {
+				x.Src.IP = ip // the format has no other
+			}
+		}
+	} else if t := r.get(roleAddr); t != nil { // a name
+		x.Forwarded = b.intern(t)
+	}
+}
+
+// isForwarded tells whether a text is a list of addresses (X-Forwarded-For), or
+// what RFC 7239 has in its place: formats may have other things there. ip is the
+// first address.
+func isForwarded(b []byte) (ip [16]byte, ok bool) {
+	first, _, _ := bytes.Cut(b, comma)
+	first = bytes.Trim(first, ` "`)
+	if len(first) > 4 && bytes.EqualFold(first[:4], []byte("for=")) {
+		first, _, _ = bytes.Cut(first[4:], []byte(";"))
+		first = bytes.Trim(first, `"`)
+		ok = true
+	}
+	if ip, found := parseIP(first); found {
+		return ip, true
+	}
+	host, _ := splitPort(first)
+	if ip, found := parseIP(host); found {
+		return ip, true
+	}
+	return ip, ok
+}
+
+// what sets method, host and target.
+func (b *builder) what(x *capture.Exchange) {
+	r := &b.r
+	method, to := r.get(roleMethod), r.get(roleTarget)
+	if r.shows(roleRequest) && len(method) == 0 && len(to) == 0 && len(r.get(rolePath)) == 0 && len(r.get(roleURL)) == 0 {
+		method, to = splitRequest(r.text[roleRequest])
+	} else if method != nil && !isMethod(method) {
+		method = nil
+	}
+	x.Method = b.intern(method)
+	at := r.get(roleHost)
+	whole := b.format.whole
+	if u := r.get(roleURL); u != nil && to == nil && r.has&(1<<rolePath) == 0 {
+		to, whole = u, true
+	}
+	if whole {
+		if h, rest, ok := splitURL(to); ok {
+			to = rest
+			if at == nil {
+				at = h
+			}
+		}
+	}
+	if at != nil {
+		x.Host = b.intern(withoutPort(at))
+	}
+	x.Target.Off = uint32(len(b.batch.Text))
+	switch {
+	case to != nil:
+		b.batch.Text = capture.AppendMasked(b.batch.Text, b.plainTarget(to))
+	case r.shows(rolePath):
+		b.pathAndQuery()
+	}
+	x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
+}
+
+// splitURL takes scheme and host off a target.
+func splitURL(u []byte) (host, target []byte, ok bool) {
+	i := bytes.Index(u, []byte("://"))
+	if i <= 0 || i > 10 {
+		return nil, u, false
+	}
+	rest := u[i+3:]
+	if n := bytes.IndexAny(rest, "/?"); n >= 0 {
+		return rest[:n], rest[n:], true
+	}
+	return rest, []byte("/"), true
+}
+
+// withoutPort takes the port off a host where the scheme has it by default.
+func withoutPort(h []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(h, []byte(":443")), []byte(":80"))
+}
+
+// pathAndQuery joins what the format has in two fields. A query may come with
+// its question mark.
+func (b *builder) pathAndQuery() {
+	whole := append(b.whole[:0], b.plainTarget(b.r.text[rolePath])...)
+	if q := b.plainTarget(bytes.TrimPrefix(b.r.get(roleQuery), question)); len(q) > 0 {
+		whole = append(append(whole, '?'), q...)
+	}
+	b.batch.Text = capture.AppendMasked(b.batch.Text, whole)
+	b.whole = whole
+}
+
+// plain resolves escapes; the result is valid until the next call.
+func (b *builder) plain(field []byte) []byte {
+	if m := b.r.esc.mark(); m == 0 || bytes.IndexByte(field, m) < 0 {
+		return field
+	}
+	b.text = appendPlain(b.text[:0], field, b.r.esc)
+	return b.text
+}
+
+// plainTarget is plain for a target, whose + and %HH are its own.
+func (b *builder) plainTarget(field []byte) []byte {
+	if b.r.esc == escapePlus || b.r.esc == escapeURL {
+		return field
+	}
+	return b.plain(field)
+}
+
+// intern gives a text its symbol. The latest ones are found by the text as the
+// line has it, before its escapes are resolved.
+func (b *builder) intern(field []byte) capture.Symbol {
+	if len(field) == 0 {
+		return 0
+	}
+	l := &b.latest[(len(field)*31+int(field[len(field)/2])+int(field[len(field)-1])*7)%len(b.latest)]
+	if l.symbol != 0 && l.esc == b.r.esc && string(field) == string(l.text) {
+		return l.symbol
+	}
+	plain := b.plain(field)
+	symbol := b.names.Intern(plain[:min(len(plain), maxAgent)])
+	if symbol != capture.Other && len(field) <= maxAgent {
+		l.text, l.symbol, l.esc = append(l.text[:0], field...), symbol, b.r.esc
+	}
+	return symbol
+}
+
+// named is a text as lines have it, and its symbol.
+type named struct {
+	text   []byte
+	symbol capture.Symbol
+	esc    escape
+}
+
+var (
+	space      = []byte(" ")
+	comma      = []byte(",")
+	question   = []byte("?")
+	unixSocket = []byte("unix:")
+)

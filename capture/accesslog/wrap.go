@@ -1,0 +1,444 @@
+package accesslog
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// wrap is something that carries log lines of others.
+type wrap uint8
+
+// Wraps, in the order in which a line is looked at.
+const (
+	wrapNone    wrap = iota
+	wrapCRI          // 2026-11-30T08:11:06.123Z stdout F line: Kubernetes' container logs
+	wrapJSON         // {"log":"line\n",..}: docker's json-file, journald, collectors
+	wrap5424         // <190>1 2026-11-30T08:11:06Z host app pid id - line: syslog, RFC 5424
+	wrapHeroku       // 2026-11-30T08:11:06Z app[process]: line
+	wrapSyslog       // <190>Nov 30 08:11:06 host tag[pid]: line: syslog, RFC 3164, and journalctl
+	wrapPod          // [pod/name/container] line: kubectl logs --prefix
+	wrapCompose      // web-1  | line: docker compose logs
+	wrapStamp        // 2026-11-30T08:11:06Z line: kubectl logs --timestamps
+	wrapStern        // pod container line: stern
+	wraps
+)
+
+var wrapNames = [wraps]string{
+	wrapNone: "plain", wrapCRI: "CRI", wrapJSON: "JSON with the line in it (docker, journald)", wrap5424: "syslog RFC 5424", wrapHeroku: "Heroku drain",
+	wrapSyslog: "syslog RFC 3164", wrapPod: "kubectl --prefix", wrapCompose: "docker compose", wrapStamp: "a time before each line", wrapStern: "stern",
+}
+
+// String names a wrap.
+func (w wrap) String() string { return wrapNames[w] }
+
+// chain is the wraps around each line of a log, the outermost first.
+type chain []wrap
+
+// String names the wraps of a chain.
+func (c chain) String() string {
+	var names []string
+	for _, w := range c {
+		names = append(names, w.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c chain) same(d chain) bool { return bytes.Equal(c.key(), d.key()) }
+
+func (c chain) key() (b []byte) {
+	for _, w := range c {
+		b = append(b, byte(w))
+	}
+	return b
+}
+
+const maxWraps = 3
+
+// unwrapper takes the lines of one log out of what is around them.
+type unwrapper struct {
+	chain chain
+	stamp moment // of the outermost wrap that has one
+	clock clock
+	json  [maxWraps]*jsonCutter
+	r     reading
+	bufs  [maxWraps][]byte
+	parts [2][]byte // of a line that comes in pieces: standard output and error
+	piece bool      // what was looked at last is a piece of a line
+	which int
+}
+
+// open returns the line inside, valid until the next call. more means that the
+// line is not whole yet; ok is false where the wraps are not there.
+func (u *unwrapper) open(line []byte) (inner []byte, more, ok bool) {
+	u.stamp, u.piece, u.which = moment{}, false, 0
+	for i, w := range u.chain {
+		if line, ok = u.peel(w, line, i); !ok {
+			return nil, false, false
+		}
+	}
+	p := &u.parts[u.which]
+	if !u.piece && len(*p) == 0 {
+		return line, false, true
+	}
+	if len(*p)+len(line) <= maxLine {
+		*p = append(*p, line...)
+	}
+	if u.piece {
+		return nil, true, true
+	}
+	line = *p
+	*p = (*p)[:0]
+	return line, false, true
+}
+
+// peel takes one wrap off.
+func (u *unwrapper) peel(w wrap, line []byte, depth int) (inner []byte, ok bool) {
+	line = bytes.TrimLeft(line, " \t")
+	switch w {
+	case wrapCRI:
+		return u.cri(line)
+	case wrapJSON:
+		return u.object(line, depth)
+	case wrap5424:
+		return u.rfc5424(line)
+	case wrapHeroku, wrapSyslog:
+		return u.syslog(w, line)
+	case wrapPod:
+		if !hasPrefix(line, "[pod/") {
+			return nil, false
+		}
+		i := bytes.Index(line, []byte("] "))
+		return line[i+2:], i > 0
+	case wrapCompose:
+		return compose(line)
+	case wrapStamp:
+		rest, ok := u.time(line)
+		return bytes.TrimPrefix(rest, space), ok && hasPrefix(rest, " ")
+	case wrapStern:
+		return stern(line)
+	}
+	return line, true
+}
+
+// time reads a date of ISO 8601 with its zone, which all wraps write.
+func (u *unwrapper) time(line []byte) (rest []byte, ok bool) {
+	if len(line) < 20 || line[10] != 'T' {
+		return line, false
+	}
+	t, n := u.clock.read(&isoLayout, line)
+	if n == 0 || t.wall {
+		return line, false
+	}
+	u.stamped(t)
+	return line[n:], true
+}
+
+func (u *unwrapper) stamped(t moment) {
+	if u.stamp.step == 0 {
+		u.stamp = t
+	}
+}
+
+// cri reads what the container runtimes of Kubernetes write (KEP "CRI logging"):
+// P marks a piece of a line, F its last.
+func (u *unwrapper) cri(line []byte) (inner []byte, ok bool) {
+	rest, ok := u.time(line)
+	if !ok {
+		return nil, false
+	}
+	switch {
+	case hasPrefix(rest, " stdout "):
+		u.which = 0
+	case hasPrefix(rest, " stderr "):
+		u.which = 1
+	default:
+		return nil, false
+	}
+	rest = rest[len(" stdout "):]
+	if len(rest) == 0 || rest[0] != 'F' && rest[0] != 'P' {
+		return nil, false
+	}
+	u.piece = rest[0] == 'P'
+	if i := bytes.IndexByte(rest, ' '); i >= 0 {
+		return rest[i+1:], true
+	}
+	return nil, true
+}
+
+// object takes the line out of a JSON object.
+func (u *unwrapper) object(line []byte, depth int) (inner []byte, ok bool) {
+	if len(line) == 0 || line[0] != '{' {
+		return nil, false
+	}
+	j := u.json[depth]
+	if j == nil {
+		j = &jsonCutter{schema: &carrier, known: map[string]keyed{}}
+		u.json[depth] = j
+	}
+	if f := j.cut(line, &u.r); f != "" && f != noStatusKey {
+		return nil, false
+	}
+	if !u.r.shows(roleMessage) {
+		return nil, false
+	}
+	text := u.r.text[roleMessage]
+	buf := u.bufs[depth][:0]
+	if len(text) > 0 && text[0] == '[' && text[len(text)-1] == ']' {
+		if buf, ok = byteList(buf, text); !ok {
+			return nil, false
+		}
+	} else {
+		buf = appendPlain(buf, text, escapeJSON)
+	}
+	u.bufs[depth] = buf
+	if t := u.r.end; t.step != 0 && !t.wall {
+		u.stamped(t)
+	}
+	u.which = 0
+	if string(u.r.get(roleServer)) == "stderr" {
+		u.which = 1
+	}
+	end := len(buf)
+	if end > 0 && buf[end-1] == '\n' {
+		end--
+	} else if u.r.shows(roleServer) && end >= dockerPiece {
+		u.piece = true
+	}
+	return buf[:end], true
+}
+
+// dockerPiece is where docker cuts lines (daemon/logger/copier.go): only the
+// last piece of one ends in a newline.
+const dockerPiece = 16 << 10
+
+// byteList reads [49,57,..]: journald writes texts that are no UTF-8 so.
+func byteList(dst, list []byte) ([]byte, bool) {
+	for _, one := range bytes.Split(list[1:len(list)-1], comma) {
+		n, ok := count(bytes.TrimSpace(one))
+		if !ok || n > 255 {
+			return dst, false
+		}
+		dst = append(dst, byte(n))
+	}
+	return dst, true
+}
+
+// carrier finds the line in a JSON object. stream marks docker's json-file.
+var carrier = schema{name: "carrier", fields: map[string]field{
+	"log": {role: roleMessage}, "message": {role: roleMessage}, "msg": {role: roleMessage}, "textpayload": {role: roleMessage}, "line": {role: roleMessage},
+	"stream": {role: roleServer}, "time": {role: roleEndTime}, "@timestamp": {role: roleEndTime}, "timestamp": {role: roleEndTime}, "__realtime_timestamp": {role: roleEndTime, unit: oneMicro},
+}}
+
+// rfc5424 reads syslog's header, perhaps with the length that TCP puts before
+// it (RFC 6587 section 3.4.1).
+func (u *unwrapper) rfc5424(line []byte) (inner []byte, ok bool) {
+	n := leadingDigits(line)
+	if n > 0 && n < 8 && hasPrefix(line[n:], " <") {
+		line = line[n+1:]
+	}
+	if line, ok = priority(line); !ok || !hasPrefix(line, "1 ") {
+		return nil, false
+	}
+	line = line[2:]
+	if rest, ok := u.time(line); ok {
+		line = rest
+	} else if hasPrefix(line, "- ") {
+		line = line[1:]
+	} else {
+		return nil, false
+	}
+	for range 4 { // host, application, process, message id
+		if len(line) == 0 || line[0] != ' ' {
+			return nil, false
+		}
+		i := bytes.IndexByte(line[1:], ' ')
+		if i < 1 {
+			return nil, false
+		}
+		line = line[1+i:]
+	}
+	line = line[1:]
+	switch {
+	case len(line) > 0 && line[0] == '-':
+		line = line[1:]
+	default:
+		for len(line) > 0 && line[0] == '[' {
+			end := structured(line)
+			if end < 0 {
+				return nil, false
+			}
+			line = line[end:]
+		}
+	}
+	return bytes.TrimPrefix(bytes.TrimPrefix(line, space), byteOrderMark), true
+}
+
+// structured finds the end of [id name="value"..], in which ] is escaped.
+func structured(b []byte) int {
+	quoted := false
+	for i := 1; i < len(b); i++ {
+		switch {
+		case b[i] == '\\':
+			i++
+		case b[i] == '"':
+			quoted = !quoted
+		case b[i] == ']' && !quoted:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// priority reads <190>.
+func priority(line []byte) (rest []byte, ok bool) {
+	if len(line) < 3 || line[0] != '<' {
+		return line, false
+	}
+	n := leadingDigits(line[1:])
+	if n == 0 || n > 3 || 1+n >= len(line) || line[1+n] != '>' {
+		return line, false
+	}
+	return line[n+2:], true
+}
+
+var syslogLayout = mustLayout("%b %e %H:%M:%S")
+
+// syslog reads "Nov 30 08:11:06 host tag[pid]: ", with a date of ISO 8601 in its
+// place where rsyslog is set so; Heroku has no host.
+func (u *unwrapper) syslog(w wrap, line []byte) (inner []byte, ok bool) {
+	if rest, ok := priority(line); ok {
+		line = rest
+	}
+	rest, ok := u.time(line)
+	if !ok {
+		if w == wrapHeroku || len(line) < 15 || line[3] != ' ' {
+			return nil, false
+		}
+		t, n := u.clock.read(&syslogLayout, line)
+		switch {
+		case n > 0:
+			u.stamped(t)
+		case !dateless(line):
+			return nil, false
+		default:
+			n = 15
+		}
+		rest = line[n:]
+	}
+	i := tagEnd(rest)
+	if i < 0 {
+		return nil, false
+	}
+	words := bytes.Count(bytes.TrimSpace(rest[:i]), space) + 1
+	tag := rest[bytes.LastIndexByte(rest[:i], ' ')+1 : i]
+	switch {
+	case w == wrapHeroku && (words != 1 || len(tag) == 0 || tag[len(tag)-1] != ']'):
+		return nil, false
+	case w == wrapSyslog && words > 2:
+		return nil, false
+	}
+	return bytes.TrimPrefix(rest[i+1:], space), true
+}
+
+// dateless tells whether "Nov 30 08:11:06" stands there, whose year is not known.
+func dateless(b []byte) bool {
+	return month(b[:3]) != 0 && b[6] == ' ' && b[9] == ':' && b[12] == ':' && isDigit(b[5]) && isDigit(b[7]) && isDigit(b[14])
+}
+
+// tagEnd finds the colon after a tag, within the first words.
+func tagEnd(b []byte) int {
+	const longest = 200
+	for i := 0; i < len(b) && i < longest; i++ {
+		if b[i] == ':' && (i+1 == len(b) || b[i+1] == ' ') {
+			return i
+		}
+		if b[i] == '"' || b[i] == '{' || b[i] == '=' {
+			return -1
+		}
+	}
+	return -1
+}
+
+// compose reads "web-1  | ", perhaps in colour.
+func compose(line []byte) (inner []byte, ok bool) {
+	line = plainColour(line)
+	i := 0
+	for i < len(line) && (isNameByte(line[i]) || line[i] == '-' || line[i] == '.') {
+		i++
+	}
+	end := skipBlanks(line, i)
+	if i == 0 || end == i || end >= len(line) || line[end] != '|' {
+		return nil, false
+	}
+	rest := plainColour(line[end+1:])
+	return bytes.TrimPrefix(rest, space), true
+}
+
+// plainColour takes ESC [ .. m off the start.
+func plainColour(b []byte) []byte {
+	for hasPrefix(b, "\x1b[") {
+		i := bytes.IndexByte(b, 'm')
+		if i < 0 || i > 12 {
+			return b
+		}
+		b = b[i+1:]
+	}
+	return b
+}
+
+// stern reads "pod-name container ": a name with a hyphen, as pods have, and
+// another.
+func stern(line []byte) (inner []byte, ok bool) {
+	line = plainColour(line)
+	for word := range 2 {
+		i, hyphen := 0, false
+		for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || isDigit(line[i]) || line[i] == '-' || line[i] == '.') {
+			hyphen = hyphen || line[i] == '-'
+			i++
+		}
+		if i == 0 || word == 0 && !hyphen || !isLetterOrDigit(line[0]) {
+			return nil, false
+		}
+		if line = plainColour(line[i:]); len(line) == 0 || line[0] != ' ' {
+			return nil, false
+		}
+		line = plainColour(line[1:])
+	}
+	return line, true
+}
+
+func isLetterOrDigit(c byte) bool { return isLetter(c) || isDigit(c) }
+
+// chainsOf lists the ways in which a line may be wrapped: not at all, and what
+// is found from the outside in.
+func chainsOf(line []byte) (all []chain) {
+	all = append(all, nil)
+	var u unwrapper
+	u.clock.until = anyTime
+	var c chain
+	for depth := range maxWraps {
+		found := false
+		for w := wrapCRI; w < wraps; w++ {
+			if inner, ok := u.peel(w, line, depth); ok {
+				line, found = append([]byte(nil), inner...), true
+				c = append(c, w)
+				break
+			}
+		}
+		if !found || len(line) == 0 {
+			break
+		}
+		all = append(all, append(chain(nil), c...))
+	}
+	return all
+}
+
+// anyTime serves where only whether a date is there counts.
+var anyTime = time.Unix(utc2001, 0)
+
+const utc2001 = 1_000_000_000
+
+// unwrapFault says that a line has not what is around the others.
+func (c chain) unwrapFault() fault { return fault(fmt.Sprintf("not wrapped as the others: %s", c)) }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"stormwatch/capture"
+	"stormwatch/capture/accesslog"
+	"stormwatch/capture/packet"
+)
+
+func newExplain(st *streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain LOG",
+		Short: "show how each line of a log is cut, and why others are not",
+		Example: `  stormwatch explain access.log | head
+  stormwatch explain --log-format 'nginx:$remote_addr [$time_local] "$request" $status' access.log`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, path := split(args[0])
+			in, err := look(cmd.Context(), st, path)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = in.Close() }() // opened for reading: nothing is lost
+			first := in.first
+			switch {
+			case packet.Detect(first):
+				return fmt.Errorf("%s is a packet capture: 'stormwatch exchanges' shows what was read of it, frame by frame", path)
+			case accesslog.Unreadable(first) != "":
+				return unknown(path, first)
+			}
+			if name == "" {
+				name = filepath.Base(path)
+			}
+			o, err := st.logs.options(name)
+			if err != nil {
+				return err
+			}
+			o.Secrets = capture.NewSecrets()
+			ends(&o, in.ReadCloser, in.size)
+			if err := accesslog.Explain(cmd.Context(), st.out, name, in.head, o); err != nil {
+				return err
+			}
+			if g := accesslog.Sniff(first, o.Tail); o.Format == nil && !g.Sure() {
+				return page{errors.New(capture.Clean(path) + ": " + g.Ask())}
+			}
+			return nil
+		},
+	}
+}
+
+func newFormats(st *streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "formats",
+		Short: "list the log formats understood, and log lines to configure servers with",
+		Args:  arguments(cobra.NoArgs),
+		RunE:  func(*cobra.Command, []string) error { return accesslog.Guide(st.out) },
+	}
+}
