@@ -165,6 +165,7 @@ type Exchange struct {
 
 	Credential uint64 // keyed hash; 0 none seen
 	IdemKey    uint64 // hash of an idempotency key or other stable operation id; 0 none
+	Line       uint64 // keyed hash of the whole line of a log, which a copy of it shares; 0 none
 	RequestID  uint64 // hash of an id that hops pass on; attempts may share it or not; 0 none
 	Body       uint64 // digest of the request body; 0 none seen
 

@@ -11,7 +11,7 @@ import (
 //
 // With a port, start, addresses and target name one request beyond doubt. Without,
 // two requests of one client may well look alike, so a log's lines count as copies
-// only where nearly all that both logs span are.
+// only where nearly all that both logs span are, to the last byte.
 type copies struct {
 	r     *Recording
 	whole map[[2]uint8]bool // pairs of sources of which one repeats the other
@@ -104,7 +104,7 @@ func (c *copies) same(a, b *record) bool {
 // likeness hashes what copies of an exchange have in common: with ports who asked
 // what of whom, and without, the outcome as well.
 func likeness(x *record, target []byte) uint64 {
-	var b [80]byte
+	var b [88]byte
 	n := copy(b[:], x.Src.IP[:])
 	n += copy(b[n:], x.Dst.IP[:])
 	for _, v := range []uint64{uint64(x.Start), uint64(x.Src.Port)<<16 | uint64(x.Dst.Port), uint64(x.Method)<<32 | uint64(x.Host)} {
@@ -114,7 +114,8 @@ func likeness(x *record, target []byte) uint64 {
 	if x.Src.Port == 0 {
 		binary.LittleEndian.PutUint64(b[n:], uint64(x.End))
 		binary.LittleEndian.PutUint64(b[n+8:], uint64(x.Status)<<32|uint64(x.Agent))
-		n += 16
+		binary.LittleEndian.PutUint64(b[n+16:], x.Line)
+		n += 24
 	}
 	return hash(hash(3, b[:n]), target)
 }

@@ -106,6 +106,26 @@ func TestHostsAreNoCopies(t *testing.T) {
 	}
 }
 
+// Nor are two hosts of whose requests all look alike, from one proxy to one route
+// in the same seconds: the lines differ in a byte.
+func TestLinesThatLookAlikeAreNoCopies(t *testing.T) {
+	log := func(name string, salt uint64) given {
+		b := capture.Batch{Names: capture.NewInterner(10, 100)}
+		for i := range int64(600) {
+			b.Exchanges = append(b.Exchanges, capture.Exchange{
+				Start: wall + i*1e9, End: wall + i*1e9, Status: 200, Reason: capture.OK, Outcome: capture.Answered, Line: uint64(i)<<8 | salt,
+			})
+		}
+		return given{capture.Info{Name: name, Kind: "log", Vantage: "log"}, []*capture.Batch{&b}}
+	}
+	if s := together(t, detect.Options{}, log("a", 1), log("b", 2)); s.Totals.Exchanges != 1200 {
+		t.Errorf("%d exchanges of two hosts, want 1200", s.Totals.Exchanges)
+	}
+	if s := together(t, detect.Options{}, log("a", 1), log("copy", 1)); s.Totals.Exchanges != 600 {
+		t.Errorf("%d exchanges of a log and its copy, want 600", s.Totals.Exchanges)
+	}
+}
+
 // Hosts behind a balancer, each with a log of its own, make one picture: as if all
 // had been written to one log, whatever the sources are called.
 func TestHostsAreSummed(t *testing.T) {

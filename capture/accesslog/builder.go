@@ -148,6 +148,7 @@ func (b *builder) use(line []byte) error {
 	b.r.settle()
 	b.note(started)
 	b.exchange()
+	b.batch.Exchanges[len(b.batch.Exchanges)-1].Line = b.opt.Secrets.Hash(line)
 	if b.tell != nil {
 		b.tell(line, "")
 	}
