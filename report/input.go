@@ -46,7 +46,7 @@ func healthText(h *capture.Health) string {
 		text string
 	}{
 		{h.Dropped, "dropped by the kernel"},
-		{h.Repeated, "seen before"},
+		{h.Repeated, "sent again"},
 		{h.GapBytes, "bytes lost inside connections"},
 		{h.Late, "came late"},
 		{h.ClockSteps, "steps of the clock"},
