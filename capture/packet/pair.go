@@ -8,10 +8,10 @@ const (
 	heldWait    = 1e9 // how long they wait
 )
 
-// sync says up to where requests and responses are known to go together: the
+// alignment says up to where requests and responses are known to go together: the
 // next response answers request number next, as long as neither direction has
 // lost bytes that may have been a message.
-type sync struct {
+type alignment struct {
 	next   uint32
 	breaks [2]uint32 // of the request's direction, of the response's
 }
@@ -26,7 +26,7 @@ func (s *stream) match(seq, breaks uint32) *message {
 		return nil
 	}
 	i, first := 0, s.open[0]
-	if s.sync != (sync{first.x.ConnSeq, [2]uint32{first.breaks, breaks}}) {
+	if s.sync != (alignment{first.x.ConnSeq, [2]uint32{first.breaks, breaks}}) {
 		for i < len(s.open) && s.open[i].ack != seq {
 			i++
 		}
@@ -53,7 +53,7 @@ func (s *stream) match(seq, breaks uint32) *message {
 
 // paired notes that a request has found its response.
 func (s *stream) paired(m *message, response uint32) {
-	s.sync = sync{m.x.ConnSeq + 1, [2]uint32{m.breaks, response}}
+	s.sync = alignment{m.x.ConnSeq + 1, [2]uint32{m.breaks, response}}
 }
 
 // asked takes a request whose headers have been read.
@@ -90,7 +90,7 @@ func (s *stream) heldFor(m *message) int {
 		case r.seq == m.ack:
 			return i
 		case span(m.ack, r.seq) > 0:
-			if s.sync == (sync{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) && len(s.open) == 0 {
+			if s.sync == (alignment{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) && len(s.open) == 0 {
 				return i
 			}
 			return -1

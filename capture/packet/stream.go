@@ -54,7 +54,7 @@ type stream struct {
 	lost    bool      // bytes are missing from before the kind was known
 	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
 	count   uint32    // requests so far
-	sync    sync
+	sync    alignment
 	left    int64 // when the client closed; 0 not yet
 	parser  [2]parser
 	open    []*message // requests without a response, in order
@@ -74,7 +74,7 @@ func (c *chunk) take(n int) {
 }
 
 func (s *stream) begin(t *table, c *conn) {
-	*s = stream{t: t, c: c, client: unknownDir, sync: sync{next: 1}, open: s.open[:0], held: s.held[:0]}
+	*s = stream{t: t, c: c, client: unknownDir, sync: alignment{next: 1}, open: s.open[:0], held: s.held[:0]}
 }
 
 // skip says why packets of this connection do not count as used.
