@@ -120,16 +120,16 @@ func (s *stream) data(d int, c chunk) {
 func (s *stream) decide(d int, b []byte) {
 	search := s.c.mid || s.lost
 	request, response := parser{request: true, searching: search}, parser{searching: search}
-	b = bytes.TrimLeft(b, "\r\n") // blank lines before a request mean nothing (RFC 9112 section 2.2)
+	text := bytes.TrimLeft(b, "\r\n") // blank lines before a request mean nothing (RFC 9112 section 2.2)
 	switch {
-	case len(b) == 0:
+	case len(text) == 0:
 	case bytes.HasPrefix(b, []byte("PRI * HTTP/2.0")):
 		s.kind = http2
 	case startsTLS(b, search):
 		s.seal()
 	case len(b) > 1 && response.starts(b): // one byte may begin HEAD as well
 		s.roles(1 - d)
-	case request.starts(b):
+	case request.starts(text):
 		s.roles(d)
 	case !search:
 		s.kind = other
