@@ -51,7 +51,7 @@ type stream struct {
 	preface preface
 	client  int       // direction of the requests
 	reset   int       // direction of the RST
-	lost    bool      // bytes are missing from before the kind was known
+	lost    bool      // bytes are missing and messages may be
 	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
 	count   uint32    // requests so far
 	sync    alignment
