@@ -7,6 +7,7 @@ const (
 	whyOwnLog   = "the server's own log has them: tshark does not tell of a request whose body comes in another packet before its answer"
 	whyMethod   = "a method tshark 4.0 does not know, in a whole request line"
 	whyOld      = "HTTP/0.9: a request line without a version"
+	whyHTTP2    = "HTTP/2 on a port of its own"
 	whyExpected = "TestAccessLog compares this capture with the server's own log"
 )
 
@@ -37,6 +38,14 @@ var corpusExceptions = map[string]exception{
 	"storm/storm-h1.pcap":            {extra: [4]int{1, 0, 4}, why: whyOwnLog + "; " + whyExpected},
 	"storm/storm-h1.pcapng":          {extra: [4]int{1, 0, 4}, why: whyOwnLog},
 	"storm/storm-mixed-links.pcapng": {extra: [4]int{1, 0, 6}, why: whyOwnLog},
+
+	"scapy/http2_h2c.pcap": {missing: [4]int{0, 1, 1}, http2: true, why: "an upgrade to HTTP/2: the answer proper comes in it"},
+	"wireshark/grpc_person_search_json_with_image.pcapng.gz":                     {http2: true, why: whyHTTP2},
+	"wireshark/grpc_person_search_protobuf_with_image.pcapng.gz":                 {http2: true, why: whyHTTP2},
+	"wireshark/grpc_person_search_protobuf_with_image-missing_headers.pcapng.gz": {http2: true, why: whyHTTP2},
+	"wireshark/grpc_stream_reassembly_sample.pcapng.gz":                          {http2: true, why: whyHTTP2},
+	"wireshark/grpc_web.pcapng.gz":                                               {http2: true, why: whyHTTP2},
+	"wireshark/packet-h2-14_headers.pcapng":                                      {http2: true, why: whyHTTP2},
 
 	"scapy/http_compressed-zstd.pcap":        {extra: [4]int{0, 1}, why: whyCutBody},
 	"tcpdump/accecn_handshake.pcap":          {extra: [4]int{0, 1, 1}, why: whyCutBody},
