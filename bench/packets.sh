@@ -30,7 +30,7 @@ exchanges() { "$dir/stormwatch" exchanges "$dir/traffic.pcap"; }
 report() { "$dir/stormwatch" report "$dir/traffic.pcap"; }
 tshark_http() { tshark -n -r "$dir/few.pcap" -Y http -T fields -e http.request.uri -e http.response.code; }
 tcpflow_console() { tcpflow -c -r "$dir/traffic.pcap"; }
-httpry_log() { httpry -q -r "$dir/traffic.pcap" -o "$dir/httpry.out" 'tcp port 80'; }
+httpry_log() { rm -f "$dir/httpry.out"; httpry -q -r "$dir/traffic.pcap" -o "$dir/httpry.out" 'tcp port 80'; }
 ngrep_http() { ngrep -q -I "$dir/traffic.pcap" '^GET |^HTTP/1' 'tcp port 80'; }
 tcpdump_copy() { tcpdump -r "$dir/traffic.pcap" -w "$dir/copy.pcap"; }
 waiting() { "$dir/stormwatch" exchanges "$dir/open.pcap"; }
@@ -58,8 +58,9 @@ for _ in $(seq "$runs"); do # in turn, so that a busy machine slows all alike
   for program in $programs; do once "$program"; done
 done
 
-# row LABEL PROGRAM EXCHANGES: ratios are of CPU time an exchange, which other work
-# on the machine disturbs least, and of wall time.
+# row LABEL PROGRAM EXCHANGES: ratios are of the time an exchange takes to that of
+# stormwatch exchanges, of stormwatch report, and of its CPU time, which other work
+# on the machine disturbs least.
 row() {
   awk -v label="$1" -v s="$(seconds "$2")" -v c="$(cpu "$2")" -v n="$3" -v mb="$(peak "$2")" -v all="$exchanges" \
     -v es="$(seconds exchanges)" -v rs="$(seconds report)" -v rc="$(cpu report)" \
@@ -69,7 +70,7 @@ row() {
 echo "$(nproc) cores, $(uname -sm), $(go version | cut -d' ' -f3); $(tshark --version 2>/dev/null | head -1); $(tcpflow --version 2>&1 | head -1); httpry 0.1.8; $(ngrep -V 2>&1 | head -1 | cut -d, -f1); $(tcpdump --version 2>&1 | head -1)"
 echo "$exchanges exchanges ($few for tshark), $(du -m "$dir/traffic.pcap" | cut -f1) MB; medians of $runs runs in turn, warm files"
 echo
-echo '| whole process                                | seconds | CPU s   | million/s | peak MB | exchanges | report    | report CPU |'
+echo '| whole process                                | seconds | CPU s   | million/s | peak MB | x exch.   | x report  | x its CPU  |'
 echo '|---|---:|---:|---:|---:|---:|---:|---:|'
 row 'stormwatch exchanges' exchanges "$exchanges"
 row 'stormwatch report' report "$exchanges"

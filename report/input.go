@@ -50,7 +50,7 @@ func healthText(h *capture.Health) string {
 	}{
 		{h.Dropped, "dropped by the kernel"},
 		{h.Copies, "captured twice, counted once"},
-		{h.Repeated, "seen before"},
+		{h.Repeated, "sent again"},
 		{h.GapBytes, "bytes lost inside connections"},
 		{h.Late, "came late"},
 		{h.ClockSteps, "steps of the clock"},

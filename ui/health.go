@@ -63,7 +63,7 @@ func (p *page) source(src *detect.Source, w int) {
 		text string
 	}{
 		{"  copies", h.Copies, unit + " captured twice, counted once"},
-		{"  repeated", h.Repeated, unit + " with what had been read before"},
+		{"  repeated", h.Repeated, unit + " sent again, in whole or in part"},
 		{"  gaps", h.GapBytes, "bytes lost inside connections"},
 		{"  late", h.Late, "exchanges came after their second was judged"},
 		{"  clock steps", h.ClockSteps, "times the input's clock went backwards"},

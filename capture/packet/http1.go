@@ -228,6 +228,7 @@ func (s *stream) breakOff(d int) {
 	if p.state == shut {
 		return
 	}
+	s.lost = true
 	s.breaks[d]++
 	p.tear()
 	switch {

@@ -15,10 +15,10 @@ import (
 
 func thorough() bool { return os.Getenv("STORMWATCH_QUALITY") == "1" }
 
-// numbered is the exchange number n: its target and its hint carry the number,
+// labelled is the exchange number n: its target and its hint carry the number,
 // so that a pair put together wrongly shows. Both stand early in their headers,
 // as a short snapshot keeps them.
-func numbered(n, body int) (request, response []byte) {
+func labelled(n, body int) (request, response []byte) {
 	request = fmt.Appendf(nil, "GET /v1/items/%d HTTP/1.1\r\nHost: api.example\r\nUser-Agent: probe/1\r\nAccept: application/json\r\n"+
 		"Cookie: session=%0120d\r\nAccept-Language: en-GB,en;q=0.8\r\nX-Request-Start: %d\r\n\r\n", n, n, n)
 	response = reply(429, fmt.Sprintf("%0*d", body, n), fmt.Sprint("Retry-After: ", n), "Server: nginx/1.22.1",
@@ -41,7 +41,7 @@ func keptAlive(t testing.TB, total, body int) []byte {
 			at = base + int64(n/30)*7*ms
 			c = m.w.Dial(at, netip.AddrPortFrom(client.Addr(), uint16(10000+n/30)), server)
 		}
-		request, response := numbered(n, 1+rng.IntN(body))
+		request, response := labelled(n, 1+rng.IntN(body))
 		at += 1 + rng.Int64N(20*ms)
 		c.Send(at, true, request)
 		if rng.IntN(3) == 0 {
@@ -65,7 +65,7 @@ func reusedPorts(t testing.TB, total int) []byte {
 		port := n % len(free)
 		at := max(free[port], base+int64(n)*2*ms)
 		c := m.w.Dial(at, netip.AddrPortFrom(client.Addr(), uint16(20000+port)), server)
-		request, response := numbered(n, 100+n%3000)
+		request, response := labelled(n, 100+n%3000)
 		c.Send(at+ms, true, request)
 		c.Send(at+3*ms, false, response)
 		c.Acknowledge(at+3*ms+ms/10, true)

@@ -50,7 +50,7 @@ type stream struct {
 	preface preface
 	client  int       // direction of the requests
 	reset   int       // direction of the RST
-	lost    bool      // bytes are missing from before the kind was known
+	lost    bool      // bytes are missing and messages may be
 	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
 	count   uint32    // requests so far
 	aligned alignment
@@ -121,16 +121,16 @@ func (s *stream) data(d int, c chunk) {
 func (s *stream) decide(d int, b []byte) {
 	search := s.c.mid || s.lost
 	request, response := parser{request: true, searching: search}, parser{searching: search}
-	b = bytes.TrimLeft(b, "\r\n") // blank lines before a request mean nothing (RFC 9112 section 2.2)
+	text := bytes.TrimLeft(b, "\r\n") // blank lines before a request mean nothing (RFC 9112 section 2.2)
 	switch {
-	case len(b) == 0:
+	case len(text) == 0:
 	case isPreface(b):
 		s.speak(d, true)
 	case startsTLS(b, search):
 		s.seal()
 	case len(b) > 1 && response.starts(b): // one byte may begin HEAD as well
 		s.roles(1 - d)
-	case request.starts(b):
+	case request.starts(text):
 		s.roles(d)
 	case !search && beginsHTTP2(b):
 		s.speak(1-d, true)
