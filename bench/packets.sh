@@ -29,7 +29,7 @@ cat "$dir"/*.pcap >/dev/null # warm files for everybody
 exchanges() { "$dir/stormwatch" exchanges "$dir/traffic.pcap"; }
 report() { "$dir/stormwatch" report "$dir/traffic.pcap"; }
 tshark_http() { tshark -n -r "$dir/few.pcap" -Y http -T fields -e http.request.uri -e http.response.code; }
-tcpflow_console() { tcpflow -c -r "$dir/traffic.pcap"; }
+tcpflow_console() { cd "$dir" && tcpflow -c -r traffic.pcap; } # it leaves a report where it runs
 httpry_log() { rm -f "$dir/httpry.out"; httpry -q -r "$dir/traffic.pcap" -o "$dir/httpry.out" 'tcp port 80'; }
 ngrep_http() { ngrep -q -I "$dir/traffic.pcap" '^GET |^HTTP/1' 'tcp port 80'; }
 tcpdump_copy() { tcpdump -r "$dir/traffic.pcap" -w "$dir/copy.pcap"; }

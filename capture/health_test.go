@@ -93,3 +93,16 @@ func TestSecrets(t *testing.T) {
 		t.Error("a number must say nothing outside its process")
 	}
 }
+
+// Bounds that were reached are told apart from units passed over, which lower
+// the confidence.
+func TestBound(t *testing.T) {
+	var h Health
+	h.Bound("connections")
+	h.Bound("connections")
+	c := h.Clone()
+	h.Bound("connections")
+	if len(c.Bounds) != 1 || c.Bounds[0].Count != 2 || h.Bounds[0].Count != 3 || h.SkippedTotal() != 0 {
+		t.Errorf("%+v, its copy %+v", h, c)
+	}
+}
