@@ -48,16 +48,10 @@ type engine struct {
 	recent  ring
 	sources []Source
 
-	left   int64  // clients that were forgotten
-	told   []tale // requests of this second whose rows are wanted
-	ready  []readyTale
+	left   int64                 // clients that were forgotten
+	told   []tale                // requests of this second whose rows are wanted
+	tell   func(*flight, string) // takes those rows
 	counts tallyState
-}
-
-// readyTale is a row with all that it needs, its second being worked through.
-type readyTale struct {
-	flight flight
-	target string
 }
 
 // flight is an exchange between its request and its outcome.
@@ -359,8 +353,8 @@ func (f *flight) result() chain.Result {
 	}
 }
 
-// emit keeps what later views show of the outcomes of this second, and readies
-// the rows of its requests.
+// emit keeps what later views show of the outcomes of this second, and tells the
+// rows of its requests: a flight is freed with its outcome's second.
 func (e *engine) emit() {
 	for _, ev := range e.events {
 		if ev.outcome {
@@ -368,7 +362,7 @@ func (e *engine) emit() {
 		}
 	}
 	for _, t := range e.told {
-		e.ready = append(e.ready, readyTale{e.flights[t.flight], t.target})
+		e.tell(&e.flights[t.flight], t.target)
 	}
 	e.told = e.told[:0]
 }

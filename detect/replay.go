@@ -19,6 +19,8 @@ type Replay struct {
 	tally  int
 	points checkpoints
 	row    func(*Row) error
+	failed error // of row
+	kept   int   // chains that were left when they were last gone through
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
 }
@@ -82,7 +84,7 @@ func primaryOf(s []Source) int {
 
 // OnRow has every exchange told in the normal form, in start order. It must be
 // set before the first run.
-func (p *Replay) OnRow(f func(*Row) error) { p.row = f }
+func (p *Replay) OnRow(f func(*Row) error) { p.row, p.e.tell = f, p.tellRow }
 
 // Span returns the first start and the last end of the recording.
 func (p *Replay) Span() (start, end int64) { return p.rec.start, p.rec.end }
@@ -96,7 +98,7 @@ func (p *Replay) RunAll(ctx context.Context) error {
 		return err
 	}
 	p.e.finish()
-	return p.tellRows()
+	return p.failed
 }
 
 // RunTo replays forward until every second that ends at or before t is judged.
@@ -109,18 +111,18 @@ func (p *Replay) RunTo(ctx context.Context, t int64) error {
 		if errors.Is(err, io.EOF) {
 			p.tallies(t)
 			p.e.advance(min(t, floor(p.rec.end)+tick))
-			return p.tellRows()
+			return p.failed
 		}
 		if err != nil {
 			return err
 		}
 		if rec.Start >= t {
 			p.e.advance(t)
-			return p.tellRows()
+			return p.failed
 		}
 		if floor(rec.Start) > p.e.now && p.e.begun {
 			p.e.advance(floor(rec.Start))
-			if err := p.tellRows(); err != nil {
+			if err := p.failed; err != nil {
 				return err
 			}
 			p.mark()
@@ -167,7 +169,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 		return p.RunTo(ctx, t)
 	}
 	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
-	p.e.sources = sourcesOf(p.rec.inlets, p.rec.standings)
+	p.e.sources, p.e.tell = sourcesOf(p.rec.inlets, p.rec.standings), p.tellRow
 	if err := p.c.seek(0, 0); err != nil {
 		return err
 	}
@@ -190,21 +192,17 @@ type tale struct {
 	target string
 }
 
-// tellRows tells the rows of the requests worked through so far. A flight is
-// freed only with its outcome's second, so its copy is taken at emit.
-func (p *Replay) tellRows() error {
-	for i := range p.e.ready {
-		t := &p.e.ready[i]
-		row := p.e.row(&t.flight, []byte(t.target), p.chainOf(&t.flight))
-		if err := p.row(&row); err != nil {
-			return err
-		}
+// tellRow tells the row of a request; after an error none is told any more.
+func (p *Replay) tellRow(f *flight, target string) {
+	if p.failed != nil {
+		return
 	}
-	p.e.ready = p.e.ready[:0]
-	if len(p.chains) > maxOpenChains {
+	row := p.e.row(f, []byte(target), p.chainOf(f))
+	p.failed = p.row(&row)
+	if len(p.chains) > max(maxOpenChains, 2*p.kept) {
 		p.forget()
+		p.kept = len(p.chains)
 	}
-	return nil
 }
 
 // maxOpenChains is from where on chains that can no longer grow are forgotten.

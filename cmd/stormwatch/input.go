@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"stormwatch/capture"
@@ -257,5 +258,6 @@ func record(ctx context.Context, ins []input, rec *detect.Recording) error {
 	if failed != nil {
 		return failed
 	}
+	debug.FreeOSMemory() // what reading needed is free: judging shall not be added to it
 	return rec.Seal()
 }

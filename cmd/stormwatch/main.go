@@ -30,6 +30,11 @@ const (
 )
 
 func main() {
+	if os.Getenv("GOGC") == "" {
+		// State is large and holds few pointers: collecting it twice as often costs
+		// under 2 % of the time, and saves a third of the memory (bench/packets.sh).
+		debug.SetGCPercent(50)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
