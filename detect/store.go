@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unsafe"
 
 	"stormwatch/capture"
@@ -35,6 +36,12 @@ type chunk struct {
 func (c *chunk) target(r *record) []byte { return c.text[r.Target.Off:][:r.Target.Len] }
 
 func (c *chunk) add(r *record, target []byte) {
+	if len(c.recs) == cap(c.recs) { // twice as many, since append would copy each five times over
+		c.recs = slices.Grow(c.recs, max(len(c.recs), 64))
+	}
+	if need := len(c.text) + len(target); need > cap(c.text) {
+		c.text = slices.Grow(c.text, max(len(c.text), len(target), 1<<10))
+	}
 	c.recs = append(c.recs, *r)
 	c.recs[len(c.recs)-1].Target = capture.Span{Off: uint32(len(c.text)), Len: uint32(len(target))}
 	c.text = append(c.text, target...)
@@ -75,7 +82,7 @@ func (s *store) flush() error {
 	if s.mem.left >= size {
 		s.mem.left -= size
 		s.chunks = append(s.chunks, s.last)
-		s.last = chunk{}
+		s.last = chunk{text: make([]byte, 0, len(s.last.text)+len(s.last.text)/8)} // as much as that one, or little more
 		return nil
 	}
 	if err := s.spill(&s.last); err != nil {

@@ -1,6 +1,10 @@
 package chain
 
-import "stormwatch/capture"
+import (
+	"slices"
+
+	"stormwatch/capture"
+)
 
 // Matcher is one shard of a Set: the state of the operations that fall to it.
 type Matcher struct {
@@ -160,6 +164,10 @@ func (m *Matcher) newKey(hash uint64, now int64) int32 {
 		m.keys[i] = k
 	} else {
 		i = int32(len(m.keys))
+		if i == int32(cap(m.keys)) {
+			// By half each time: append's quarter copies each key five times over.
+			m.keys = slices.Grow(m.keys, max(len(m.keys)/2, 64))
+		}
 		m.keys = append(m.keys, k)
 	}
 	m.byHash.put(hash, i)
