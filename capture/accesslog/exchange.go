@@ -20,6 +20,9 @@ func (b *builder) exchange() {
 	if r.has&signals != 0 || b.health.SeesHints {
 		b.signals(x)
 	}
+	if x.Forwarded != 0 {
+		b.crowd.note(x)
+	}
 	if !b.opt.Live {
 		return
 	}
@@ -27,7 +30,11 @@ func (b *builder) exchange() {
 		x.Flags |= capture.Late
 		b.health.Late++
 	}
-	b.mark.note(x.End, x.End-x.Start)
+	took := x.End - x.Start
+	if b.started { // how long it took shows in how late its line comes
+		took = max(b.mark.newest-x.Start, 0)
+	}
+	b.mark.note(x.End, took)
 }
 
 // who sets the client: its address, what it says it forwards for, its
@@ -47,6 +54,11 @@ func (b *builder) who(x *capture.Exchange) {
 			x.Forwarded = b.intern(t)
 			if x.Src.IP == ([16]byte{}) {
 				x.Src.IP = ip // the format has no other
+			}
+			if len(b.opt.Trusted) > 0 {
+				if ip, ok = behind(r.ip, t, b.opt.Trusted); ok {
+					x.Src = capture.Endpoint{IP: ip}
+				}
 			}
 		}
 	} else if t := r.get(roleAddr); t != nil { // a name
