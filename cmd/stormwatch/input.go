@@ -12,6 +12,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
+	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
 	"stormwatch/capture/prometheus"
 	"stormwatch/detect"
@@ -89,6 +90,9 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 		return opened(src, f, err)
 	case prometheus.DetectRange(first):
 		src, err := prometheus.OpenRange(name, head)
+		return opened(src, f, err)
+	case !st.logs.named() && loadtest.Detect(first):
+		src, err := loadtest.Open(name, head, loadtest.Options{Size: size, Secrets: secrets, Vantage: vantage(arg, "load test")})
 		return opened(src, f, err)
 	case st.logs.named() || accesslog.Detect(first), compressed(first), isLog(f, size, first):
 		o, err := st.logs.options(name)
