@@ -97,12 +97,10 @@ func seconds(d time.Duration) string {
 
 // language is what a server can log, and how it writes bytes that it escapes.
 type language struct {
-	name    string
-	escape  func(string) string
-	quote   func(name string) string // a field that the server itself puts in quotes
-	always  []item                   // status and time
-	items   []item
-	started bool
+	name   string
+	escape func(string) string
+	always []item // status and time
+	items  []item
 }
 
 func cEscape(upper bool) func(string) string {
