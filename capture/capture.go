@@ -262,7 +262,7 @@ type Sink func(*Batch) error
 // Info describes a source before it is read.
 type Info struct {
 	Name    string // as the user gave it, or the file's name
-	Kind    string // "capture", "log" or "prometheus"
+	Kind    string // "capture", "log", "load test" or "prometheus"
 	Vantage string // the hop that saw the traffic; sources of one vantage may be joined into chains
 	Live    bool   // follows its input: the end is not known
 }

@@ -15,6 +15,34 @@ func parseIP(b []byte) (ip [16]byte, ok bool) {
 	return [16]byte{}, false
 }
 
+// parseIP4Prefix reads the IPv4 address at the start of b and tells its length; 0
+// if there is none.
+func parseIP4Prefix(b []byte, ip *[16]byte) int {
+	part, v, from := 12, 0, 0
+	for i := 0; i < len(b) && i < 16; i++ {
+		c := b[i] - '0'
+		if c <= 9 {
+			v = v*10 + int(c)
+			continue
+		}
+		n := i - from
+		if n == 0 || n > 3 || v > 255 || n > 1 && b[from] == '0' {
+			return 0
+		}
+		ip[part] = byte(v)
+		if part++; part == 16 {
+			ip[10], ip[11] = 0xff, 0xff
+			return i
+		}
+		if b[i] != '.' {
+			break
+		}
+		v, from = 0, i+1
+	}
+	clear(ip[12:])
+	return 0
+}
+
 func parseIP4(b, out []byte) bool {
 	part := 0
 	for i := 0; ; i++ {

@@ -21,23 +21,25 @@ type builder struct {
 
 	strayWait, strayPause int // lines until such are kept again
 
-	batch  capture.Batch
-	health capture.Health
-	names  *capture.Interner
-	latest [64]named // texts interned of late
-	mark   watermark
-	number uint64 // lines so far, blank ones included
-	at     uint64 // number of the line at hand
-	read   int64  // bytes
-	last   int64  // end of the line before
-	fine   bool   // a line with a clock finer than a second was seen
-	clocks clockCount
-	gaps   gapCount
-	kinds  statusCount
-	text   []byte // for one unescaped field
-	whole  []byte // for a target put together
-	sent   uint64 // lines read when a batch was last handed over
-	wall   bool   // a time without a zone was seen
+	batch   capture.Batch
+	health  capture.Health
+	names   *capture.Interner
+	latest  [64]named // texts interned of late
+	mark    watermark
+	number  uint64 // lines so far, blank ones included
+	at      uint64 // number of the line at hand
+	read    int64  // bytes
+	last    int64  // end of the line before
+	fine    bool   // a line with a clock finer than a second was seen
+	clocks  clockCount
+	gaps    gapCount
+	kinds   statusCount
+	text    []byte // for one unescaped field
+	whole   []byte // for a target put together
+	sent    uint64 // lines read when a batch was last handed over
+	wall    bool   // a time without a zone was seen
+	started bool   // the line says when the request came, but not for how long
+	crowd   crowd
 
 	twins *twins
 
@@ -144,9 +146,9 @@ func (b *builder) use(line []byte) error {
 		b.r.start.wall, b.r.end.wall = false, false
 	}
 	b.wall = b.wall || b.r.start.wall || b.r.end.wall
-	started := b.r.end.step == 0 && b.r.step == 0
+	b.started = b.r.end.step == 0 && b.r.step == 0
 	b.r.settle()
-	b.note(started)
+	b.note()
 	b.exchange()
 	b.batch.Exchanges[len(b.batch.Exchanges)-1].Line = b.opt.Secrets.Hash(line)
 	if b.tell != nil {
@@ -239,15 +241,14 @@ func (b *builder) step() int64 {
 	return b.r.end.step
 }
 
-// note keeps the account of the log's clock; started tells that the line says
-// when the request came, but not for how long.
-func (b *builder) note(started bool) {
+// note keeps the account of the log's clock.
+func (b *builder) note() {
 	e, step := b.r.end.ns, b.step()
 	b.fine = b.fine || step < second
 	b.clocks.add(step)
 	b.kinds.add(b.r.code)
 	far := backwards
-	if started {
+	if b.started {
 		far = backwardsStart
 	}
 	if b.last != 0 && e < b.last-far {

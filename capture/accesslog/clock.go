@@ -1,7 +1,7 @@
 package accesslog
 
 import (
-	"bytes"
+	"encoding/binary"
 	"time"
 )
 
@@ -13,8 +13,14 @@ const (
 // dateCache reads CLF dates and remembers the last day and zone, which a log
 // repeats for hours.
 type dateCache struct {
-	day, zone [11]byte // "30/Nov/2026" and " +0530"
-	midnight  int64    // Unix seconds of 00:00:00 of that day in that zone
+	text     [4]uint64 // "30/Nov/2026" and "+0530", as words that overlap
+	midnight int64     // Unix seconds of 00:00:00 of that day in that zone
+}
+
+// words gives day and zone as numbers that are quick to compare.
+func words(b []byte) [4]uint64 {
+	le := binary.LittleEndian
+	return [4]uint64{le.Uint64(b), le.Uint64(b[3:]), uint64(le.Uint32(b[21:])), uint64(b[25])}
 }
 
 // parse reads `30/Nov/2026:08:11:06 +0530` to Unix nanoseconds. A leap second is
@@ -29,11 +35,11 @@ func (c *dateCache) parse(b []byte) (int64, bool) {
 	if !ok1 || !ok2 || !ok3 || h > 23 || m > 59 || s > 60 {
 		return 0, false
 	}
-	day, zone := b[:11], b[20:26]
-	if !bytes.Equal(day, c.day[:]) || !bytes.Equal(zone, c.zone[:6]) {
-		if !c.learn(day, zone) {
+	if text := words(b); text != c.text {
+		if !c.learn(b[:11], b[20:26]) {
 			return 0, false
 		}
+		c.text = text
 	}
 	return (c.midnight + int64(h*3600+m*60+s)) * second, true
 }
@@ -65,8 +71,6 @@ func (c *dateCache) learn(day, zone []byte) bool {
 		return false
 	}
 	c.midnight = t.Unix() - offset
-	copy(c.day[:], day)
-	copy(c.zone[:], zone)
 	return true
 }
 

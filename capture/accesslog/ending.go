@@ -11,6 +11,10 @@ import (
 // client as an answer.
 func (b *builder) ended(x *capture.Exchange) {
 	r := &b.r
+	if r.has&endings == 0 && r.code >= 100 && r.code != 499 && r.code != 444 && r.code != b.format.gone {
+		x.Status, x.Reason = r.code, capture.ReasonOf(r.code)
+		return
+	}
 	refused := isRefusal(r.get(roleLimited))
 	switch {
 	case r.code >= 100 && r.code != 499 && r.code != 444 && (r.code != b.format.gone || r.code == 0):
@@ -34,6 +38,9 @@ func (b *builder) ended(x *capture.Exchange) {
 		x.Reason, x.Origin = capture.Overload, capture.OriginHop
 	}
 }
+
+// endings are roles that say more of an end than the status does.
+const endings uint64 = 1<<roleLimited | 1<<roleFlags | 1<<roleDetails | 1<<roleUpstreamCode | 1<<roleUpstreamAddr | 1<<roleTermination | 1<<roleServer | 1<<roleTryList
 
 // isRefusal tells whether a limiter says that it refused. nginx's dry runs, and
 // requests that it only delayed, were answered.

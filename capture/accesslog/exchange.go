@@ -20,6 +20,9 @@ func (b *builder) exchange() {
 	if r.has&signals != 0 || b.health.SeesHints {
 		b.signals(x)
 	}
+	if x.Forwarded != 0 {
+		b.crowd.note(x)
+	}
 	if !b.opt.Live {
 		return
 	}
@@ -27,7 +30,11 @@ func (b *builder) exchange() {
 		x.Flags |= capture.Late
 		b.health.Late++
 	}
-	b.mark.note(x.End, x.End-x.Start)
+	took := x.End - x.Start
+	if b.started { // how long it took shows in how late its line comes
+		took = max(b.mark.newest-x.Start, 0)
+	}
+	b.mark.note(x.End, took)
 }
 
 // who sets the client: its address, what it says it forwards for, its
@@ -47,6 +54,11 @@ func (b *builder) who(x *capture.Exchange) {
 			x.Forwarded = b.intern(t)
 			if x.Src.IP == ([16]byte{}) {
 				x.Src.IP = ip // the format has no other
+			}
+			if len(b.opt.Trusted) > 0 {
+				if ip, ok = behind(r.ip, t, b.opt.Trusted); ok {
+					x.Src = capture.Endpoint{IP: ip}
+				}
 			}
 		}
 	} else if t := r.get(roleAddr); t != nil { // a name
@@ -78,6 +90,14 @@ func isForwarded(b []byte) (ip [16]byte, ok bool) {
 // what sets method, host and target.
 func (b *builder) what(x *capture.Exchange) {
 	r := &b.r
+	if r.has&elsewhere == 0 && !b.format.whole { // all of it is in the request line
+		method, to := splitRequest(r.get(roleRequest))
+		x.Method = b.intern(method)
+		x.Target.Off = uint32(len(b.batch.Text))
+		b.batch.Text = capture.AppendMasked(b.batch.Text, b.plainTarget(to))
+		x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
+		return
+	}
 	method, to := r.get(roleMethod), r.get(roleTarget)
 	if r.shows(roleRequest) && len(method) == 0 && len(to) == 0 && len(r.get(rolePath)) == 0 && len(r.get(roleURL)) == 0 {
 		method, to = splitRequest(r.text[roleRequest])
@@ -110,6 +130,9 @@ func (b *builder) what(x *capture.Exchange) {
 	}
 	x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
 }
+
+// elsewhere are roles that tell of a request beside its line.
+const elsewhere uint64 = 1<<roleMethod | 1<<roleTarget | 1<<rolePath | 1<<roleQuery | 1<<roleURL | 1<<roleHost
 
 // splitURL takes scheme and host off a target.
 func splitURL(u []byte) (host, target []byte, ok bool) {
@@ -163,7 +186,7 @@ func (b *builder) intern(field []byte) capture.Symbol {
 	if len(field) == 0 {
 		return 0
 	}
-	l := &b.latest[(len(field)*31+int(field[len(field)/2])+int(field[len(field)-1])*7)%len(b.latest)]
+	l := &b.latest[(uint(len(field))*31+uint(field[len(field)/2])+uint(field[len(field)-1])*7)%uint(len(b.latest))]
 	if l.symbol != 0 && l.esc == b.r.esc && string(field) == string(l.text) {
 		return l.symbol
 	}

@@ -26,7 +26,19 @@ func (l *literal) stands(line []byte, at int) bool {
 	if l.mask != 0 && at+8 <= len(line) {
 		return binary.LittleEndian.Uint64(line[at:])&l.mask == l.word
 	}
-	return hasPrefix(line[at:], l.s)
+	return l.standsNearEnd(line, at)
+}
+
+func (l *literal) standsNearEnd(line []byte, at int) bool {
+	if at+len(l.s) > len(line) {
+		return false
+	}
+	for i := 0; i < len(l.s); i++ {
+		if line[at+i] != l.s[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // blank tells whether it starts with a blank.

@@ -271,3 +271,31 @@ func TestFollowReadsPipes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A log that tells when requests came, but not for how long they lasted, tells
+// by the order of its lines how long a mark must wait.
+func TestLiveMarkOfStarts(t *testing.T) {
+	f, err := ParseFormat("<start> <status> <uri>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out read
+	b := newBuilder(Options{Live: true, Format: f, Secrets: capture.NewSecrets()}, out.sink)
+	// Written in the order of their ends: the fourth comes 2 s after a later start,
+	// so that from then on the mark waits for as long.
+	const origin = 1796026266 * second
+	for i, ms := range []int{0, 100, 5000, 3000, 9000, 7100, 12000} {
+		if err := b.line(fmt.Appendf(nil, "%d.%03d 200 /%d", 1796026266+ms/1000, ms%1000, i), whole); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last := out.marks[len(out.marks)-1] - origin; last != 10*second {
+		t.Errorf("the mark trails by as much as a line came late: %d", last)
+	}
+	if len(out.rows) != 7 || out.health.ClockSteps != 0 || out.health.Late != 1 {
+		t.Errorf("%d rows, %+v", len(out.rows), out.health)
+	}
+}

@@ -274,6 +274,10 @@ func (r *reading) zoned(b []byte) bool {
 // settle makes start and end agree: each is worked out from the other and the
 // duration, where they are known.
 func (r *reading) settle() {
+	if r.start.step == 0 && r.end.step != 0 && !r.end.wall {
+		r.start = moment{ns: r.end.ns - r.took, step: r.end.step}
+		return
+	}
 	for _, m := range [...]*moment{&r.start, &r.end} {
 		if m.wall {
 			m.ns, m.wall = r.clock.local(m.ns), false

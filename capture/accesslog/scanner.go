@@ -63,27 +63,40 @@ const leftOver fault = "the line goes on after the format's last field"
 
 // run cuts the line from a place on and tells how far it came.
 func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
-	bare := false // a field that was left out took the blank after it along
+	bare := false  // a field that was left out took the blank after it along
+	known := false // what comes next has been seen to stand there
 	for i := range s.steps {
 		st := &s.steps[i]
 		if bare && at > 0 && line[at-1] == ' ' && st.lit.blank() {
 			at--
 		}
 		bare = false
-		if !st.lit.stands(line, at) {
+		if !known && !st.lit.stands(line, at) {
 			return at, st.differ
 		}
 		at += len(st.lit.s)
+		known = false
 		end := -1
 		switch st.kind {
-		case kindText, kindIP, kindHost:
-			if at+1 < len(line) && line[at] == '-' && st.stop.mask != 0 && st.stop.stands(line, at+1) && s.fits(line, at+1+len(st.stop.s), i+1) {
-				end = at + 1 // nothing: what most fields of most lines hold
-			} else if end = s.stop(line, at, i); end < 0 {
+		case kindIP: // the address that most lines begin with
+			known = true
+			if n := parseIP4Prefix(line[at:], &r.ip); n > 0 && st.stop.stands(line, at+n) {
+				end = at + n
 				break
 			}
+			if end = s.stop(line, at, i); end >= 0 && !r.put(&st.field, line[at:end]) {
+				end = -1
+			}
+		case kindText, kindHost:
+			known = true
 			switch {
-			case st.role == roleNone:
+			case at+1 < len(line) && line[at] == '-' && st.stop.mask != 0 && st.stop.stands(line, at+1) && (st.blind || s.fits(line, at+1+len(st.stop.s), i+1)):
+				end = at + 1 // nothing: what most fields of most lines hold
+			default:
+				end = s.stop(line, at, i)
+			}
+			switch {
+			case end < 0 || st.role == roleNone:
 			case st.kind == kindHost && !isHost(line[at:end]):
 				end = -1
 			case st.spare && r.get(st.role) != nil:
@@ -113,6 +126,16 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 					r.at(st.role, moment{ns: ns, step: second})
 				}
 			}
+		case kindMillis, kindEpochTime:
+			ns, n := threeDecimals(line[at:])
+			if n == 0 || !s.follows(line, at+n, i) || st.kind == kindEpochTime && ns < earliest {
+				break
+			}
+			if end = at + n; st.kind == kindMillis {
+				r.took, r.step = ns, 1e6
+			} else {
+				r.at(st.role, moment{ns: ns, step: 1e6})
+			}
 		default:
 			end, bare = s.other(line, at, i, r)
 		}
@@ -127,7 +150,7 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 	if bare && at > 0 && line[at-1] == ' ' && s.end.blank() {
 		at--
 	}
-	if !s.end.stands(line, at) {
+	if !known && !s.end.stands(line, at) {
 		return at, leftOver
 	}
 	return at + len(s.end.s), ""
@@ -137,19 +160,6 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 func (s *scanner) other(line []byte, at, i int, r *reading) (end int, bare bool) {
 	st := &s.steps[i]
 	switch st.kind {
-	case kindMillis, kindEpochTime:
-		ns, n := threeDecimals(line[at:])
-		if n == 0 || !s.follows(line, at+n, i) {
-			return -1, false
-		}
-		end = at + n
-		if st.kind == kindMillis {
-			r.took, r.step = ns, int64(1e6)
-		} else if ns < earliest {
-			return -1, false
-		} else {
-			r.at(st.role, moment{ns: ns, step: 1e6})
-		}
 	case kindDate:
 		t, n := r.clock.read(st.lay, line[at:])
 		if n == 0 {

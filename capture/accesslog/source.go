@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"time"
 
 	"stormwatch/capture"
@@ -28,6 +29,7 @@ type Options struct {
 	Zone    *time.Location  // of times that have no zone; nil takes UTC and says so
 	Until   time.Time       // dates without a year (syslog) are before it: when the log was last written to
 	Sampled float64         // share of the requests that the log holds, if it is known; 0 unknown
+	Trusted []netip.Prefix  // proxies whose X-Forwarded-For is believed: the client is the last address in it that is none of them
 	Live    bool            // more lines may come: hand over what is there, and tell watermarks
 	Size    int64           // bytes of a recorded log, for Batch.Done; 0 unknown
 	Vantage string          // the hop that wrote the log

@@ -13,6 +13,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
+	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
 	"stormwatch/capture/prometheus"
 	"stormwatch/detect"
@@ -96,6 +97,9 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 		return opened(src, in, err)
 	case prometheus.DetectRange(in.first):
 		src, err := prometheus.OpenRange(name, in.head)
+		return opened(src, in, err)
+	case !st.logs.named() && loadtest.Detect(in.first):
+		src, err := loadtest.Open(name, in.head, loadtest.Options{Size: in.size, Secrets: secrets, Vantage: vantage(arg, "load test")})
 		return opened(src, in, err)
 	case st.logs.named() || accesslog.Detect(in.first), compressed(in.first), isLog(in.ReadCloser, in.size, in.first):
 		o, err := st.logs.options(name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // logFlags say how logs are read.
 type logFlags struct {
 	format, mapping, nginxConf, apacheConf, sampled string
-	zones                                           []string
+	zones, proxies                                  []string
 }
 
 func (l *logFlags) add(c *cobra.Command) {
@@ -29,6 +30,7 @@ func (l *logFlags) add(c *cobra.Command) {
 	p.StringVar(&l.apacheConf, "apache-conf", "", "FILE[:NAME] with the LogFormat")
 	p.StringVar(&l.mapping, "map", "", "keys of JSON or key=value lines: status=resp.code,dur=took:ms")
 	p.StringArrayVar(&l.zones, "tz", nil, "[NAME=]ZONE of log times that have none: Europe/Berlin, +05:30, local")
+	p.StringArrayVar(&l.proxies, "trusted-proxy", nil, "address or CIDR of a proxy: the client is whom its X-Forwarded-For names")
 	p.StringVar(&l.sampled, "sampled", "", "share of the requests that the log holds, e.g. 0.01 or 1%, if you know")
 }
 
@@ -39,6 +41,16 @@ func (l *logFlags) options(name string) (o accesslog.Options, err error) {
 	}
 	if o.Zone, err = l.zone(name); err != nil {
 		return o, err
+	}
+	for _, p := range l.proxies {
+		prefix, err := netip.ParsePrefix(p)
+		if addr, aerr := netip.ParseAddr(p); aerr == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return o, usage{fmt.Errorf("--trusted-proxy %s: an address or a range such as 10.0.0.0/8", p)}
+		}
+		o.Trusted = append(o.Trusted, prefix)
 	}
 	if l.sampled != "" {
 		text, percent := strings.CutSuffix(l.sampled, "%")

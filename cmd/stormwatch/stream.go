@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"stormwatch/capture/accesslog"
+	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
 	"stormwatch/capture/prometheus"
 )
@@ -41,7 +42,7 @@ func peek(r *bufio.Reader, regular bool) ([]byte, error) {
 }
 
 func known(head []byte) bool {
-	return packet.Detect(head) || prometheus.DetectRange(head) || accesslog.Detect(head) || compressed(head)
+	return packet.Detect(head) || prometheus.DetectRange(head) || loadtest.Detect(head) || accesslog.Detect(head) || compressed(head)
 }
 
 func compressed(head []byte) bool {

@@ -1,0 +1,193 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"stormwatch/capture"
+)
+
+const (
+	batchSize    = 512
+	maxText      = 1 << 20
+	maxNames     = 1 << 16
+	maxNameBytes = 8 << 20
+	maxName      = 512
+	maxTarget    = 8 << 10
+	second       = int64(time.Second)
+)
+
+// result is one request of a load test.
+type result struct {
+	start, end int64
+	step       int64 // resolution of the times
+	status     int   // 0: no answer
+	method     string
+	url        string
+	agent      string
+	client     string // thread or virtual user
+	logical    string // id that all attempts at one request share
+	attempt    int    // first 1; 0 not told
+	after      string // Retry-After
+	millis     string // retry-after-ms
+	headers    bool   // response headers are known
+	idem       string // idempotency key of the request
+	date       int64
+}
+
+// output turns results into batches.
+type output struct {
+	ctx    context.Context
+	source *Source
+	sink   capture.Sink
+	names  *capture.Interner
+	batch  capture.Batch
+	health capture.Health
+	last   int64 // end of the latest result
+	coarse int64
+	place  uint64 // line or element
+}
+
+func newOutput(ctx context.Context, s *Source, sink capture.Sink) *output {
+	o := &output{ctx: ctx, source: s, sink: sink, names: capture.NewInterner(maxNames, maxNameBytes)}
+	o.health = capture.Health{Unit: "results", SeesHints: s.kind.hints}
+	o.health.Note(s.kind.name)
+	for _, n := range s.kind.notes {
+		o.health.Note(n)
+	}
+	o.batch.Names = o.names
+	o.batch.Exchanges = make([]capture.Exchange, 0, batchSize)
+	return o
+}
+
+// skip counts a result that cannot be used.
+func (o *output) skip(reason, text string) error {
+	o.health.Read++
+	o.health.Skip(reason, "line "+strconv.FormatUint(o.place, 10)+": "+text)
+	return o.turn()
+}
+
+// aside passes over what is no result.
+func (o *output) aside() error { return o.turn() }
+
+func (o *output) turn() error {
+	if o.ctx.Err() != nil {
+		return errStopped
+	}
+	if len(o.batch.Exchanges) == batchSize || len(o.batch.Text) > maxText {
+		return o.flush()
+	}
+	return nil
+}
+
+const (
+	noTime   = "no time in it"
+	noStatus = "no status in it"
+	broken   = "torn or not of the form"
+)
+
+// add takes a result in.
+func (o *output) add(r *result) error {
+	if r.start <= 0 && r.step != relative {
+		return o.skip(noTime, r.url)
+	}
+	o.health.Read++
+	o.health.Used++
+	o.last = max(o.last, r.end)
+	o.coarse = max(o.coarse, r.step)
+	o.batch.Exchanges = append(o.batch.Exchanges, capture.Exchange{Start: r.start, End: max(r.end, r.start)})
+	x := &o.batch.Exchanges[len(o.batch.Exchanges)-1]
+	x.At = capture.Provenance{A: o.place, Line: true}
+	x.Method = o.intern(r.method)
+	x.Agent = o.intern(r.agent)
+	if r.client != "" {
+		x.Forwarded = o.intern(r.client)
+		x.Credential = o.source.opt.Secrets.Hash([]byte(r.client))
+	}
+	host, target := splitURL(r.url)
+	x.Host = o.intern(host)
+	x.Target.Off = uint32(len(o.batch.Text))
+	o.batch.Text = capture.AppendMasked(o.batch.Text, []byte(target[:min(len(target), maxTarget)]))
+	x.Target.Len = uint32(len(o.batch.Text)) - x.Target.Off
+	if r.status >= 100 && r.status < 1000 {
+		x.Status, x.Reason = uint16(r.status), capture.ReasonOf(uint16(r.status))
+	} else {
+		x.Outcome = capture.NoAnswer
+	}
+	o.signals(x, r)
+	return o.turn()
+}
+
+// relative is the resolution of times that count from a run's start.
+const relative = 100_000 // hey writes tenths of a millisecond
+
+// signals takes waits and attempts.
+func (o *output) signals(x *capture.Exchange, r *result) {
+	if r.idem != "" {
+		x.IdemKey = capture.HashID([]byte(r.idem))
+	} else if r.logical != "" {
+		x.IdemKey = capture.HashID([]byte(r.logical))
+	}
+	if r.attempt > 0 && r.attempt < 1<<15 {
+		// A client's own count from 1, which is what this counter is.
+		x.Attempt = capture.Attempt{N: uint16(r.attempt), Counter: capture.AmzAttempt}
+	}
+	if x.Outcome != capture.Answered || !r.headers && r.after == "" && r.millis == "" {
+		return
+	}
+	o.health.SeesHints = true
+	x.Hint.State = capture.Absent
+	if r.millis != "" {
+		if h := capture.ParseRetryAfterMillis([]byte(r.millis)); h.Usable() || r.after == "" {
+			h.Raw = o.intern(r.millis)
+			x.Hint = h
+			return
+		}
+	}
+	if r.after != "" {
+		h := capture.ParseRetryAfter([]byte(r.after), r.date, x.End/second)
+		h.Raw = o.intern(r.after)
+		x.Hint = h
+	}
+	x.Date = r.date
+}
+
+func (o *output) intern(s string) capture.Symbol {
+	return o.names.InternString(strings.Clone(s[:min(len(s), maxName)]))
+}
+
+func (o *output) flush() error {
+	o.batch.Health = o.health.Clone()
+	o.batch.Health.Resolution = o.coarse
+	err := o.sink(&o.batch)
+	o.batch.Exchanges, o.batch.Tallies, o.batch.Text = o.batch.Exchanges[:0], o.batch.Tallies[:0], o.batch.Text[:0]
+	return err
+}
+
+func (o *output) finish() error {
+	if o.last > 0 {
+		o.batch.Watermark = o.last + 1
+	}
+	return o.flush()
+}
+
+// splitURL takes scheme and host off a URL.
+func splitURL(url string) (host, target string) {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return "", url
+	}
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return rest[:i], rest[i:]
+	}
+	return rest, "/"
+}
+
+// firstLine is the first line of a head.
+func firstLine(head []byte) string {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return strings.TrimRight(string(line), "\r")
+}

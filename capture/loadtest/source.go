@@ -1,0 +1,120 @@
+// Package loadtest reads what load generators write: vegeta, k6, JMeter, hey,
+// Locust, Gatling and HAR. They see a storm from the side of the clients, and
+// each leaves something out, which Health says.
+package loadtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"stormwatch/capture"
+)
+
+// Options of a Source.
+type Options struct {
+	Size    int64           // bytes of the input, for Batch.Done; 0 unknown
+	Vantage string          // the hop that saw the traffic
+	Secrets capture.Secrets // compares clients; drawn anew if zero
+}
+
+// Source reads the results of one load test. It implements capture.Source.
+type Source struct {
+	name string
+	kind *kind
+	r    *bufio.Reader
+	opt  Options
+}
+
+var _ capture.Source = (*Source)(nil)
+
+// kind is one program's output.
+type kind struct {
+	name   string
+	detect func(head []byte) bool
+	read   func(r *bufio.Reader, o *output) error
+	notes  []string // what it cannot tell
+	hints  bool     // response headers are in it
+}
+
+var kinds = []kind{
+	{name: "vegeta JSON", detect: isVegetaJSON, read: readVegetaJSON, hints: true, notes: vegetaNotes},
+	{name: "vegeta CSV", detect: isVegetaCSV, read: readVegetaCSV, hints: true, notes: vegetaNotes},
+	{name: "vegeta gob", detect: isVegetaGob, read: readVegetaGob, hints: true, notes: vegetaNotes},
+	{name: "k6 JSON", detect: isK6JSON, read: readK6JSON, notes: k6Notes},
+	{name: "k6 CSV", detect: isK6CSV, read: readK6CSV, notes: k6Notes},
+	{name: "JMeter XML", detect: isJMeterXML, read: readJMeterXML, notes: jmeterNotes},
+	{name: "JMeter CSV", detect: isJMeterCSV, read: readJMeterCSV, notes: jmeterNotes},
+	{name: "hey CSV", detect: isHey, read: readHey, notes: []string{
+		"hey leaves out requests that failed in transport, and stops writing rows at a million: totals are too low in a storm",
+		"hey writes times since its start only: they count from 1970",
+	}},
+	{name: "Locust history", detect: isLocust, read: readLocust, notes: []string{"Locust writes counts of each second only: no chains, no waits, no statuses"}},
+	{name: "Gatling text", detect: isGatling, read: readGatling, notes: []string{"Gatling writes OK or KO: an OK is taken for 200, a KO for the status in its message"}},
+	{name: "HAR", detect: isHAR, read: readHAR, hints: true, notes: []string{"a HAR is what one browser saw: all of it is one client"}},
+}
+
+const window = 64 << 10 // bytes by which an output is known
+
+// Detect tells whether head, the first bytes of an input, are the results of a
+// load test that this package reads.
+func Detect(head []byte) bool { return find(head) != nil }
+
+func find(head []byte) *kind {
+	head = bytes.TrimPrefix(head[:min(len(head), window)], []byte("\xef\xbb\xbf"))
+	for i := range kinds {
+		if kinds[i].detect(head) {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// Open returns the source of results. It reads the first bytes of r.
+func Open(name string, r io.Reader, opt Options) (*Source, error) {
+	if opt.Secrets == (capture.Secrets{}) {
+		opt.Secrets = capture.NewSecrets()
+	}
+	b := bufio.NewReaderSize(r, window)
+	head, err := b.Peek(window)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("load test %s: %w", name, err)
+	}
+	k := find(head)
+	if k == nil {
+		return nil, fmt.Errorf("load test %s: not an output of vegeta, k6, JMeter, hey, Locust or Gatling, nor a HAR", name)
+	}
+	return &Source{name: name, kind: k, r: b, opt: opt}, nil
+}
+
+// Info describes the source.
+func (s *Source) Info() capture.Info {
+	return capture.Info{Name: s.name, Kind: "load test", Vantage: s.opt.Vantage}
+}
+
+// Run reads the results to their end, or until ctx ends, which is no error.
+func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
+	o := newOutput(ctx, s, sink)
+	err := s.kind.read(s.r, o)
+	switch {
+	case errors.Is(err, errStopped), errors.Is(err, io.EOF):
+		err = nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		o.health.Truncated, err = true, nil
+	}
+	if failed := o.finish(); failed != nil {
+		return failed
+	}
+	if err != nil {
+		return fmt.Errorf("load test %s: after result %d: %w", s.name, o.health.Read, err)
+	}
+	return nil
+}
+
+var errStopped = errors.New("stopped")
+
+// errTorn is the end of an input inside a document.
+var errTorn = io.ErrUnexpectedEOF
