@@ -41,6 +41,8 @@ type builder struct {
 	started bool   // the line says when the request came, but not for how long
 	crowd   crowd
 
+	document bool // lines are the objects of a document
+
 	twins *twins
 
 	tell func(line []byte, why fault) // what became of a line, where that is wanted

@@ -44,7 +44,7 @@ func (b *builder) decide(final bool) error {
 		return nil
 	}
 	sample := b.held.sample()
-	if len(sample) < sampleLines && !b.opt.Live {
+	if len(sample) < sampleLines && !b.opt.Live && !b.document {
 		sample = append(sample, sampleOf(b.opt.Tail, sampleLines/2, false)...)
 	}
 	var g *Guess

@@ -60,7 +60,7 @@ var patternFields = map[string]field{
 	"upstream_addr": {role: roleUpstreamAddr}, "upstream_status": {role: roleUpstreamCode}, "upstream_time": {role: roleUpstreamTook},
 	"retries": {role: roleRetries, kind: kindNumber}, "attempts": {role: roleAttempts}, "limit": {role: roleLimited}, "server": {role: roleServer},
 	"flags": {role: roleFlags}, "details": {role: roleDetails}, "termination": {role: roleTermination},
-	"rt": {role: roleTook, kind: kindMillis}, "msec": {role: roleEndTime, kind: kindEpochTime}, "elapsed": {role: roleTook, kind: kindNumber, unit: int64(time.Millisecond), pad: true},
+	"rt": {role: roleTook, kind: kindMillis}, "lone": {role: roleTook, kind: kindMillis, size: 1}, "msec": {role: roleEndTime, kind: kindEpochTime}, "elapsed": {role: roleTook, kind: kindNumber, unit: int64(time.Millisecond), pad: true},
 }
 
 var ctimeLayout = mustLayout("%a %b %e %H:%M:%S %Y")

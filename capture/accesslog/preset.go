@@ -53,7 +53,7 @@ func (p *presetSource) compile() *Format {
 		s.loose = p.loose
 		for _, t := range p.tails {
 			tail := p.scanner("pattern", t)
-			tail.loose = p.loose
+			tail.loose = p.loose && tail.steps[0].size == 0 // of two durations, none is taken for the whole one
 			s.tails = append(s.tails, tail)
 		}
 		all = append(all, s)

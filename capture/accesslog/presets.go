@@ -19,7 +19,7 @@ const (
 // the start.
 var presetSources = []presetSource{
 	{
-		name: "combined", formats: []string{combinedHead}, tails: []string{` "<xff>" <rt> <msec>`, ` <rt> <msec>`, ` "<xff>"`}, loose: true, weight: 20, family: "clf",
+		name: "combined", formats: []string{combinedHead}, tails: []string{` "<xff>" <rt> <msec>`, ` <rt> <msec>`, ` "<xff>"`, ` <lone>`}, loose: true, weight: 20, family: "clf",
 		about: "nginx and Apache combined; X-Forwarded-For and $request_time $msec may follow", evidence: "none; $request_time $msec gives a clock of 1 ms",
 	},
 	{

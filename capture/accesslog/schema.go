@@ -36,7 +36,9 @@ type headerKeys struct {
 // withRequest passes over records that have a status but no request: any program
 // logs such things.
 func withRequest(r *reading) fault {
-	if r.has&(1<<roleRequest|1<<roleTarget|1<<rolePath|1<<roleURL) == 0 || r.get(roleMethod) == nil && r.get(roleRequest) == nil {
+	what := r.has&(1<<roleRequest|1<<roleTarget|1<<rolePath|1<<roleURL) != 0
+	who := r.get(roleMethod) != nil || r.get(roleRequest) != nil || r.get(roleAgent) != nil || r.ip != [16]byte{}
+	if !what || !who {
 		return noRequestKey
 	}
 	return ""
@@ -131,7 +133,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleEndTime}, "msec", "end_time", "end", "event.end", "@timestamp", "timestamp", "time", "ts", "datetime", "date", "time_iso8601", "time_local", "logged_at", "timestamp_ns")
 	add(field{role: roleStartTime}, "start_time", "start", "started_at", "event.start", "request_start", "startutc", "starteddatetime", "requesttime", "requesttimeepoch")
 	add(field{role: roleCode}, "status", "status_code", "statuscode", "response_code", "http.response.status_code", "http.status_code", "response.status", "resp.status", "http_status", "http_status_code", "httpstatus", "sc_status", "response_status", "response.status_code", "res.statuscode", "res.status", "code", "downstreamstatus", "edgeresponsestatus")
-	add(field{role: roleForwarded}, "x_forwarded_for", "xff", "http_x_forwarded_for", "forwarded_for", "fwd")
+	add(field{role: roleForwarded}, "x_forwarded_for", "x_forward_for", "xff", "http_x_forwarded_for", "forwarded_for", "fwd")
 	add(field{role: roleAddr}, "client_ip", "clientip", "remote_addr", "remote_ip", "client.address", "client.ip", "source.ip", "source.address", "ip", "client", "src_ip", "source_ip", "remote_host", "clienthost", "remoteaddr", "clientaddr", "peer", "downstream_remote_address", "addr", "remote", "host_ip")
 	add(field{role: rolePort}, "remote_port", "client_port", "client.port", "source.port", "src_port")
 	add(field{role: roleRequest}, "request", "request_line", "req")
@@ -139,7 +141,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleTarget}, "request_uri", "uri", "requesturi", "target", "http.target", "req.url", "request_path_and_query")
 	add(field{role: roleURL}, "url", "url.full", "url.original", "http.url", "request_url", "requesturl")
 	add(field{role: rolePath}, "path", "url.path", "request_path", "uri_path", "http.path", "resourcepath", "endpoint", "route")
-	add(field{role: roleQuery}, "query", "query_string", "querystring", "args", "url.query", "http.query")
+	add(field{role: roleQuery}, "query", "query_string", "request_query", "querystring", "args", "url.query", "http.query")
 	add(field{role: roleHost}, "http_host", "vhost", "authority", ":authority", "server_name", "request_host", "url.domain", "server.address", "http.host", "host", "domain", "domainname")
 	add(field{role: roleAgent}, "user_agent", "http_user_agent", "useragent", "ua", "agent", "user_agent.original", "http.user_agent", "http_agent")
 	add(field{role: roleRequestID}, "request_id", "x_request_id", "req_id", "requestid", "http_x_request_id", "http.request.id", "correlation_id", "traceparent", "trace_id", "trace.id", "rayid", "id")
@@ -161,7 +163,9 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleDetails}, "response_code_details")
 	add(field{role: roleCluster}, "upstream_cluster")
 	add(field{role: roleSampling}, "sampleinterval", "sample_interval")
-	all["request_time"] = meaning{field: field{role: roleTook, unit: second}, rank: 4} // nginx's name for it
+	add(field{role: roleTook}, "duration", "latency", "elapsed", "took", "response_time", "responsetime", "dur", "time_taken", "elapsed_time") // where the value has a unit
+	all["event.duration"] = meaning{field: field{role: roleTook, unit: oneNano}, rank: 4}                                                      // Elastic Common Schema
+	all["request_time"] = meaning{field: field{role: roleTook, unit: second}, rank: 4}                                                         // nginx's name for it
 	return all
 }()
 

@@ -108,6 +108,10 @@ var schemas = []schema{
 	{ // zeek's http.log as JSON: ts is the request's
 		name: "zeek-json", about: "Zeek http.log as JSON", evidence: "none", marks: []string{"id.orig_h", "uri", "status_code"}, fields: zeekFields,
 	},
+	{ // kubernetes.github.io/ingress-nginx, "Log format", its example in JSON: duration is $request_time
+		name: "ingress-nginx-json", about: "ingress-nginx's documented JSON", evidence: "what its keys name; request id", marks: []string{"vhost", "request_proto", "duration", "x_forward_for|request_length"},
+		fallback: true, fields: map[string]field{"duration": {role: roleTook, unit: oneSecond}},
+	},
 	{ // docs.upsun.com, HTTP log: times in ns
 		name: "upsun-json", about: "Upsun and Platform.sh HTTP log", evidence: "none", marks: []string{"timestamp_ns", "payload.status|payload.response.status|response.status"}, fallback: true,
 		fields: map[string]field{"timestamp_ns": {role: roleEndTime}},

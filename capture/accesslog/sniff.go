@@ -42,6 +42,9 @@ const (
 // Sniff finds out the format of a log by the first bytes of it, and by the last
 // where they are known.
 func Sniff(head, tail []byte) *Guess {
+	if newDocuments(head, nil) != nil {
+		tail = nil // its lines are those of objects
+	}
 	return sniff(append(sampleOf(head, sampleLines/(1+min(len(tail), 1)), true), sampleOf(tail, sampleLines/2, false)...))
 }
 
@@ -50,6 +53,18 @@ func Sniff(head, tail []byte) *Guess {
 // no other.
 func sampleOf(b []byte, most int, head bool) (lines [][]byte) {
 	b = bytes.TrimPrefix(b, byteOrderMark)
+	if head {
+		collect := func(line []byte, end lineEnd) error {
+			if end == whole && len(lines) < most {
+				lines = append(lines, bytes.Clone(trimLine(line)))
+			}
+			return nil
+		}
+		if d := newDocuments(b, collect); d != nil {
+			_ = d.add(b) // the collector has no errors
+			return lines
+		}
+	}
 	all := bytes.Split(b, newline)
 	if n := len(all); n > 1 {
 		if head {

@@ -62,6 +62,13 @@ func (s *Source) Info() capture.Info {
 	return capture.Info{Name: s.name, Kind: "log", Vantage: s.opt.Vantage, Live: s.opt.Live}
 }
 
+// cutIntoLines cuts chunks into lines: at newlines, or at the objects of a
+// document.
+type cutIntoLines interface {
+	add(data []byte) error
+	end() error
+}
+
 // Run reads the log to its end, or until ctx ends, which is no error. What was
 // read by then is handed over. Lines that cannot be read are counted in Health;
 // only a failing input, a compressed one or the sink's error end the source.
@@ -74,7 +81,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		b.r.cuts = new([]cut)
 		b.tell = func(line []byte, why fault) { s.tell(b, line, why) }
 	}
-	lines := splitter{each: b.line}
+	var lines cutIntoLines = &splitter{each: b.line}
 	first := true
 	for {
 		c, err := p.next(stop)
@@ -86,13 +93,16 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 			if kind, program := Compressed(c.data); kind != "" {
 				return fmt.Errorf("log %s is compressed with %s, which is not read yet: give it through `%s %s | stormwatch report -`", s.name, kind, program, s.name)
 			}
+			if d := newDocuments(c.data, b.line); d != nil {
+				lines, b.document = d, true
+			}
 			first = false
 		}
 		if err := lines.add(c.data); err != nil {
 			return err
 		}
 		if c.err != nil {
-			return s.end(b, &lines, c.err)
+			return s.end(b, lines, c.err)
 		}
 		if s.opt.Live && p.dry() {
 			if err := b.flush(); err != nil {
@@ -104,7 +114,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 
 // end hands over the last line and the last batch. An input that fails midway
 // keeps what was read.
-func (s *Source) end(b *builder, lines *splitter, cause error) error {
+func (s *Source) end(b *builder, lines cutIntoLines, cause error) error {
 	if errors.Is(cause, io.ErrUnexpectedEOF) { // compressed and cut off: what came is whole
 		b.health.Truncated, cause = true, io.EOF
 	}
