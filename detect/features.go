@@ -20,6 +20,7 @@ func (j *judge) measure(e *engine) {
 func circumstances(e *engine, v *rules.Values) {
 	v.Reset()
 	v.Clock, v.Exchanges, v.SeesHints = e.clock(), e.pop.total.attempts > 0, e.seesHints()
+	v.Sampled, v.FailuresOnly = e.sampled(), e.failuresOnly()
 }
 
 func (j *judge) loopFeatures(e *engine, v *rules.Values) {

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"strings"
 
 	"stormwatch/rules"
 )
@@ -33,8 +34,12 @@ func (j *judge) clients(e *engine) {
 		j.quote(e, k, s)
 	}
 	for k, s := range j.clientSig {
-		if j.flagged[k] == 0 && !e.seesHints() && s.Needs.Hints && e.pop.total.attempts > 0 {
-			j.notJudged = append(j.notJudged, NotJudged{s.ID, "no source shows response headers: capture the traffic"})
+		if j.flagged[k] > 0 || e.pop.total.attempts == 0 {
+			continue
+		}
+		circumstances(e, &j.values)
+		if ok, why := s.Enough(&j.values); !ok && strings.HasPrefix(why, "cannot judge") {
+			j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
 		}
 	}
 }

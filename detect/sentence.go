@@ -18,6 +18,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = fmt.Sprintf("how %d of %d requests ended cannot be read: their headers refer to some that were lost, or sent before the capture began", c.unread, c.unread+c.ended)
 			v.Do = "Capture for longer: connections that open while it runs can be read. A restart of the clients or the proxy opens new ones."
 		}
+		if e.pop.total.attempts >= fewest && e.failuresOnly() {
+			v.What = fmt.Sprintf("cannot judge: the log leaves successes out; %d failures in ten seconds, of unknown many requests", w.failed)
+			v.Do = "Look at a log of all requests, or capture the traffic: how much is refused cannot be told from failures alone."
+		}
 		if e.mostlySealed() {
 			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)
 			v.Do = "C" + unsealing[1:] + "."
@@ -31,7 +35,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	case Watch:
 		v.What = "signs of trouble: " + strings.Join(names, ", ")
 	default:
-		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum)
+		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, !e.failuresOnly())
 	}
 	if v.State >= Watch {
 		v.Who = j.who(e)
@@ -49,7 +53,7 @@ func clearText(w *secondCounts) string {
 //
 // Attempts per request are those of the whole incident: in the last seconds of one,
 // when few begin anything new, the ratio says nothing about how often each is tried.
-func alarmText(names string, w, incident *secondCounts) string {
+func alarmText(names string, w, incident *secondCounts, shares bool) string {
 	kind, done, n := "heavy refusals", "refused", w.refused
 	if 2*w.refused < w.failed {
 		kind, done, n = "heavy failures", "failed", w.failed
@@ -58,6 +62,9 @@ func alarmText(names string, w, incident *secondCounts) string {
 		names = kind
 	}
 	text := fmt.Sprintf("%s; %.0f %% %s", names, 100*share(n, w.ended), done)
+	if !shares {
+		return fmt.Sprintf("%s; %d %s, of unknown many requests", names, n, done)
+	}
 	if incident.first > 0 {
 		text += fmt.Sprintf(", %.1f attempts per request", share(incident.attempts, incident.first))
 	}
@@ -190,6 +197,12 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	}
 	if e.names.byKey && len(e.names.byCred) == 0 && e.pop.total.attempts > 0 {
 		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")
+	}
+	if e.failuresOnly() {
+		next = append(next, "successes are not logged: log every request (remove the condition of the log), or capture the traffic")
+	}
+	if e.sampled() {
+		next = append(next, "the input is a sample, so retries cannot be told: log every request, or capture the traffic")
 	}
 	for i := range e.sources {
 		if s := &e.sources[i]; s.Unsure && s.Kind != "prometheus" {

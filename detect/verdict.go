@@ -94,6 +94,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	}
 	failing := share(w.failed, w.ended)
 	heavy := failing >= heavyShare && w.failed >= heavyCount
+	blind := heavy && e.failuresOnly() // of how many requests, nobody knows
 	loop := j.find("rising-share-after-burst") != nil
 	herd := j.find("lockstep") != nil && heavy
 	ignored := j.find("hint-ignored") != nil && heavy && share(w.impatient, w.attempts) >= impatientOf
@@ -107,6 +108,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 		return Storm, CauseClients
 	case capacity:
 		return Overloaded, CauseCapacity
+	case blind:
 	case heavy && j.loop.ServerFault && w.refused*2 < w.failed:
 		return Overloaded, CauseServer
 	case heavy && j.loop.Phase == "after-burst" && j.loop.Goodput >= j.loop.Fresh:
@@ -119,7 +121,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
-	if c := e.readable(w); c.unread > c.ended || e.mostlySealed() {
+	if c := e.readable(w); c.unread > c.ended || e.mostlySealed() || blind {
 		return Unknown, CauseNone
 	}
 	return Clear, CauseNone

@@ -253,6 +253,16 @@ func (e *engine) seesHints() bool {
 	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.SeesHints })
 }
 
+// sampled tells whether exchanges are missing from what is judged.
+func (e *engine) sampled() bool {
+	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.Sampled > 0 && s.Health.Sampled < 1 })
+}
+
+// failuresOnly tells whether successes are missing from what is judged.
+func (e *engine) failuresOnly() bool {
+	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.FailuresOnly })
+}
+
 // clock is the coarsest resolution of the sources that are judged.
 func (e *engine) clock() int64 {
 	r := int64(1)

@@ -82,12 +82,15 @@ func (d *document) needs(s *Signature, c *compiler, n *yaml.Node) {
 	if n == nil {
 		return
 	}
-	keys := d.mapping(n, "needs", "clock", "evidence", "hints", "baseline", "min")
+	keys := d.mapping(n, "needs", "clock", "evidence", "hints", "baseline", "complete", "min")
 	s.Needs.Clock = d.duration(keys["clock"], "clock")
 	s.Needs.Hints = d.yes(keys["hints"], "hints")
 	s.Needs.Baseline = d.yes(keys["baseline"], "baseline")
 	if e := keys["evidence"]; e != nil {
 		s.Needs.Evidence = d.oneOf(e, n, "evidence", []string{evidenceExchanges})
+	}
+	if e := keys["complete"]; e != nil {
+		s.Needs.Complete = d.oneOf(e, n, "complete", []string{completeChains, completeAll})
 	}
 	if m := keys["min"]; m != nil {
 		d.minima(s, c, m)

@@ -36,8 +36,15 @@ type Needs struct {
 	Evidence string        // "exchanges", or "" where counts of intervals do
 	Hints    bool          // response headers must be visible
 	Baseline bool          // calm traffic before the incident must have been seen
+	Complete string        // "chains": no exchange may be missing, as in a sample; "all": nor successes be left out
 	Min      []Minimum     // in the order written
 }
+
+// Values of Complete.
+const (
+	completeChains = "chains"
+	completeAll    = "all"
+)
 
 // Minimum is a least value, checked before any expression runs.
 type Minimum struct {
@@ -88,6 +95,8 @@ type Judgement struct {
 const (
 	noExchanges = "cannot judge: the input gives counts of intervals, not single attempts"
 	noHints     = "cannot judge: no source shows response headers; capture the traffic"
+	isSample    = "cannot judge: the input is a sample, in which retries and what they retry are missing"
+	noSuccesses = "cannot judge: the log leaves successes out, so that shares mean nothing; log all requests"
 	noBaseline  = "cannot judge: no calm traffic was seen before the incident; add an earlier recording, or give --capacity"
 )
 
@@ -100,6 +109,10 @@ func (s *Signature) Enough(v *Values) (ok bool, why string) {
 		return false, noExchanges
 	case s.Needs.Hints && !v.SeesHints:
 		return false, noHints
+	case s.Needs.Complete != "" && v.Sampled:
+		return false, isSample
+	case s.Needs.Complete == completeAll && v.FailuresOnly:
+		return false, noSuccesses
 	case s.Needs.Clock > 0 && v.Clock > int64(s.Needs.Clock):
 		return false, coarse(s.Needs.Clock)
 	case s.Needs.Baseline && (!v.known[Baseline] || v.x[Baseline] == 0):

@@ -9,6 +9,9 @@ type Values struct {
 	Exchanges bool  // single exchanges are known, not only counts of intervals
 	SeesHints bool  // response headers are visible
 
+	Sampled      bool // exchanges are missing from the input
+	FailuresOnly bool // successes are
+
 	x, p        [featureCount]float64
 	n           [featureCount]int64
 	known, hasP [featureCount]bool
