@@ -189,7 +189,7 @@ type Exchange struct {
 // Failed tells whether a client may want to send the request again. An answer
 // whose status could not be read is no failure.
 func (x *Exchange) Failed() bool {
-	return x.Outcome != Answered || x.Status >= 400 || x.Reason >= Throttle && x.Reason <= ServerError
+	return x.Outcome != Answered && !x.lost() || x.Status >= 400 || x.Reason >= Throttle && x.Reason <= ServerError
 }
 
 // Refused tells whether the server refused the request for load or quota, in an
@@ -198,9 +198,15 @@ func (x *Exchange) Refused() bool {
 	return x.Reason == Throttle || x.Reason == Overload || x.Reason == Quota
 }
 
+// lost tells whether it was the capture that missed the answer: that says nothing
+// of the server.
+func (x *Exchange) lost() bool {
+	return x.Status == 0 && x.Flags&Gap != 0 && (x.Outcome == Truncated || x.Outcome == NoAnswer)
+}
+
 // Judged tells whether the capture could see how the exchange came out.
 func (x *Exchange) Judged() bool {
-	return x.Outcome != Answered || x.Reason != Unjudged || x.Status != 0 && x.RPC == NoRPC
+	return x.Outcome != Answered && !x.lost() || x.Reason != Unjudged || x.Status != 0 && x.RPC == NoRPC
 }
 
 // Effective is the status that clients act on: HTTP's, or the one that says the

@@ -80,6 +80,7 @@ type secondCounts struct {
 	attempts, first, retries                int64
 	firstEnded, firstFailed, firstRefused   int64
 	refused, failed, good, ended, impatient int64
+	orphans                                 int64 // answers without a request
 	unread                                  int64 // ended in a way that could not be seen; in none of the others
 }
 
@@ -155,6 +156,9 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.lastSeen = max(c.lastSeen, r.Start)
 	c.agent, c.route, c.agentGroup = r.Agent, r.route, r.agent
 	d.sum.attempts++
+	if r.Flags&capture.Orphan != 0 {
+		d.sum.orphans++
+	}
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++

@@ -35,7 +35,12 @@ func (j *judge) whole(e *engine) Verdict {
 			v.Trend = "ended"
 		}
 	}
+	total := &e.pop.total
 	switch {
+	case v.State == Clear && total.unread > total.ended:
+		v = Verdict{}
+		last, seconds := windowSecond{secondCounts: *total}, 0
+		j.explain(e, &v, &last, seconds)
 	case v.State == Clear:
 		v.What = clearText(&e.pop.total)
 	case v.State > Watch:

@@ -102,6 +102,7 @@ func (s *secondCounts) add(o *secondCounts) {
 	s.ended += o.ended
 	s.impatient += o.impatient
 	s.unread += o.unread
+	s.orphans += o.orphans
 }
 
 // last sums the n seconds before now, or as many as have been judged.

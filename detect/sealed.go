@@ -12,10 +12,13 @@ func (e *engine) sealed() (n uint64) {
 	return n
 }
 
-// mostlySealed tells whether more connections are encrypted than there are
+// mostlySealed tells whether no fewer connections are encrypted than there are
 // requests in clear text: each has carried at least one, so that calm among
-// those that could be read says nothing.
-func (e *engine) mostlySealed() bool { return e.sealed() > uint64(e.pop.total.attempts) }
+// those that could be read says nothing. A CONNECT is a request for each.
+func (e *engine) mostlySealed() bool {
+	n := e.sealed()
+	return n > 0 && n >= uint64(e.pop.total.attempts)
+}
 
 const unsealing = "capture behind TLS termination (between the proxy and the service), or use the server's access log"
 

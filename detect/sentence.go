@@ -14,13 +14,19 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	case Unknown:
 		v.What = fmt.Sprintf("%d requests so far, %d needed to judge", e.pop.total.attempts, fewest)
 		v.Do = "Point stormwatch at more traffic, or wait."
-		if c := e.readable(w); e.pop.total.attempts >= fewest {
-			v.What = fmt.Sprintf("how %d of %d requests ended cannot be read: their headers refer to some that were lost, or sent before the capture began", c.unread, c.unread+c.ended)
-			v.Do = "Capture for longer: connections that open while it runs can be read. A restart of the clients or the proxy opens new ones."
+		if c := e.readable(w); e.pop.total.attempts >= fewest && c.unread+c.ended == 0 {
+			v.What = "no answers seen so far"
+		} else if e.pop.total.attempts >= fewest {
+			v.What = fmt.Sprintf("how %d of %d requests ended cannot be read: the capture lost or cut their answers, or it began after what these refer to", c.unread, c.unread+c.ended)
+			v.Do = "Capture whole packets (tcpdump -s 0) of both directions, and for longer: connections that open while it runs can be read."
 		}
 		if e.pop.total.attempts >= fewest && e.failuresOnly() {
 			v.What = fmt.Sprintf("cannot judge: the log leaves successes out; %d failures in ten seconds, of unknown many requests", w.failed)
 			v.Do = "Look at a log of all requests, or capture the traffic: how much is refused cannot be told from failures alone."
+		}
+		if e.pop.total.attempts >= fewest && e.headless() {
+			v.What = fmt.Sprintf("cannot judge: %d of %d answers were captured without their request", e.pop.total.orphans, e.pop.total.attempts)
+			v.Do = "Capture both directions: a mirror port may carry one only."
 		}
 		if e.mostlySealed() {
 			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)

@@ -89,7 +89,7 @@ func (v *Verdict) surer(w *Verdict) bool {
 
 // word judges the present second on its own.
 func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
-	if e.pop.total.attempts < fewest {
+	if e.pop.total.attempts < fewest || e.headless() {
 		return Unknown, CauseNone
 	}
 	failing := share(w.failed, w.ended)
@@ -121,11 +121,15 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
-	if c := e.readable(w); c.unread > c.ended || e.mostlySealed() || blind {
+	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlySealed() || blind {
 		return Unknown, CauseNone
 	}
 	return Clear, CauseNone
 }
+
+// headless tells whether most answers lack their request, as where only the
+// server's direction was captured: who asked for what, and what again, is not known.
+func (e *engine) headless() bool { return 2*e.pop.total.orphans > e.pop.total.attempts }
 
 // readable gives the counts by which it is known how much of the outcomes could be
 // read: those of late, or where nothing ended of late, all.

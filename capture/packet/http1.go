@@ -205,6 +205,9 @@ func (p *parser) absorb(n int) (ok bool) {
 		p.tear()
 		return true
 	case inLength, inChunk:
+		if p.whole && !p.request && (p.msg == nil || p.msg.orphan) {
+			return false // it may have answered a HEAD, and what is missing be the next one
+		}
 		if int64(n) <= p.remain {
 			p.tear()
 			p.whole = false

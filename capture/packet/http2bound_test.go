@@ -194,7 +194,7 @@ func TestHTTP2Memory(t *testing.T) {
 	}
 	n := 100
 	if os.Getenv("STORMWATCH_QUALITY") == "1" {
-		n = 2300
+		n = 3300 // more than fit
 	}
 	for i := range n {
 		at := base + int64(i)*1000

@@ -8,6 +8,7 @@ type message struct {
 	target   []byte
 	seq, ack uint32 // of a response's first byte; what a request's first packet acknowledged
 	breaks   uint32 // of its direction before its first byte
+	peer     uint32 // a request's: of the other direction, by then
 	digest   uint64 // of the request's body so far
 	orphan   bool   // a response without a request
 	head     bool   // HEAD: the response has no body
@@ -34,7 +35,7 @@ func (m *message) flagGap() { m.x.Flags |= capture.Gap }
 // request opens the message of a request whose first byte has been seen.
 func (s *stream) request(p *parser) *message {
 	m := s.message(p)
-	m.ack = p.ack
+	m.ack, m.peer = p.ack, s.breaks[1-s.client]
 	m.x.At.A = p.first.frame
 	return m
 }
@@ -68,6 +69,9 @@ func (s *stream) unanswered(m *message, why ending) {
 	if gone && why == endReset {
 		why = endClosed
 	}
+	if s.missed(m) && why != endInput {
+		why = endLost
+	}
 	switch why {
 	case endReset:
 		m.x.Outcome = capture.Reset
@@ -85,6 +89,18 @@ func (s *stream) unanswered(m *message, why ending) {
 		m.x.End = s.left
 	}
 	s.emit(m)
+}
+
+// missed tells whether the answer to m was sent and the capture did not get it: of
+// the server's bytes some are missing since, or its client acknowledged some that
+// were never seen. One byte may be the end of the connection.
+func (s *stream) missed(m *message) bool {
+	if s.client == unknownDir {
+		return false
+	}
+	h := &s.c.half[1-s.client]
+	unseen := h.hasAck && (!h.begun || span(h.next, h.acked) > 1) && span(m.ack, h.acked) > 1
+	return unseen || s.breaks[1-s.client] != m.peer
 }
 
 // cutShort ends a message in its body. A refusal has reached its client all the

@@ -44,7 +44,7 @@ func newOutput(opt Options, sink capture.Sink) *output {
 	o := &output{
 		sink: sink, live: opt.Live, secrets: opt.Secrets,
 		names:  capture.NewInterner(maxNames, maxNameBytes),
-		health: capture.Health{Unit: "packets", SeesHints: true, SeesPorts: true},
+		health: capture.Health{Unit: "packets", SeesPorts: true},
 	}
 	for _, m := range methods { // hostile texts must not crowd them out
 		o.names.InternString(m)
@@ -115,6 +115,9 @@ func (o *output) emit(m *message) {
 		o.health.Late++
 	}
 	m.x.Reason = m.reason()
+	if m.x.Hint.State != capture.NotObservable {
+		o.health.SeesHints = true
+	}
 	m.x.End = max(m.x.End, m.x.Start) // the clock was set back, or the request captured late
 	o.unqueue(m)
 	o.add(m)
