@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (p *plain) Read(b []byte) (n int, err error) {
 
 func (p *plain) open() (io.Reader, error) {
 	if p.kind == "gzip" {
-		return gzip.NewReader(&p.in)
+		return newMembers(&p.in)
 	}
 	// One goroutine: nothing is left running when reading is given up.
 	return zstd.NewReader(&p.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
@@ -98,4 +99,59 @@ func (w *watched) Read(b []byte) (int, error) {
 		w.err = err
 	}
 	return n, err
+}
+
+// members reads the members of a gzip file one after another. Tapes and archives
+// pad with zeros behind the last, which the gzip program passes over as well.
+type members struct {
+	in    *bufio.Reader
+	z     *gzip.Reader
+	ended bool // the member at hand
+}
+
+func newMembers(r io.Reader) (*members, error) {
+	m := &members{in: bufio.NewReader(r)}
+	z, err := gzip.NewReader(m.in)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	m.z = z
+	return m, nil
+}
+
+// Read implements io.Reader.
+func (m *members) Read(b []byte) (int, error) {
+	if m.ended { // looked for only now: the next member may be long in coming
+		if err := m.next(); err != nil {
+			return 0, err
+		}
+		m.ended = false
+	}
+	n, err := m.z.Read(b)
+	if errors.Is(err, io.EOF) {
+		m.ended, err = true, nil
+	}
+	return n, err
+}
+
+// next goes to the next member; io.EOF after the last.
+func (m *members) next() error {
+	for {
+		c, err := m.in.ReadByte()
+		if err != nil {
+			return err
+		}
+		if c != 0 {
+			break
+		}
+	}
+	if err := m.in.UnreadByte(); err != nil {
+		return err
+	}
+	if err := m.z.Reset(m.in); err != nil {
+		return err
+	}
+	m.z.Multistream(false)
+	return nil
 }

@@ -202,3 +202,31 @@ func FuzzDecompress(f *testing.F) {
 		}
 	})
 }
+
+// Zeros behind the last member are padding; members that follow one another, and
+// one that is empty, are read through.
+func TestDecompressMembers(t *testing.T) {
+	member := func(text string) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	zeros := make([]byte, 1000)
+	for name, parts := range map[string][][]byte{
+		"padded":        {member("one two"), zeros},
+		"joined":        {member("one "), member("two")},
+		"an empty one":  {member("one "), member(""), member("two")},
+		"zeros between": {member("one "), zeros[:3], member("two"), zeros},
+	} {
+		got, err := io.ReadAll(Decompress("gzip", bytes.NewReader(bytes.Join(parts, nil))))
+		if err != nil || string(got) != "one two" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
