@@ -19,7 +19,7 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ins, err := openAll(cmd.Context(), st, args, false)
+			ins, err := f.openChecked(cmd.Context(), st, args, false)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"stormwatch/capture"
@@ -42,6 +43,23 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 			return ins, err
 		}
 		ins = append(ins, in)
+	}
+	return ins, nil
+}
+
+// openChecked opens every source named, and fails where a flag names one that is
+// not among them.
+func (f *flags) openChecked(ctx context.Context, st *streams, args []string, follow bool) ([]input, error) {
+	ins, err := openAll(ctx, st, args, follow)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range f.clock {
+		name, _, _ := strings.Cut(c, "=")
+		if !slices.ContainsFunc(ins, func(in input) bool { return in.Info().Name == name }) {
+			closeAll(ins)
+			return nil, usage{fmt.Errorf("--clock %s: no source has this name; a file is named by what follows its last slash, or NAME=FILE", c)}
+		}
 	}
 	return ins, nil
 }

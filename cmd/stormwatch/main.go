@@ -31,8 +31,9 @@ const (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		// State is large and holds few pointers: collecting it twice as often costs
-		// under 2 % of the time, and saves a third of the memory (bench/packets.sh).
+		// State is large and holds few pointers, so collecting it more often costs
+		// little: report over 200,000 open requests (bench/packets.sh) peaks at
+		// 360 MB instead of 465, in a time that did not change measurably.
 		debug.SetGCPercent(50)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

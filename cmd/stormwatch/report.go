@@ -126,7 +126,7 @@ func judge(ctx context.Context, st *streams, f *flags, args []string, span time.
 	if err != nil {
 		return nil, err
 	}
-	ins, err := openAll(ctx, st, args, false)
+	ins, err := f.openChecked(ctx, st, args, false)
 	if err != nil {
 		return nil, err
 	}

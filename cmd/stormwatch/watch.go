@@ -37,7 +37,7 @@ func watch(ctx context.Context, st *streams, f *flags, args []string) error {
 		return err
 	}
 	screen := !f.plain && terminal(st.out)
-	ins, err := openAll(ctx, st, args, screen || f.plain)
+	ins, err := f.openChecked(ctx, st, args, screen || f.plain)
 	if err != nil {
 		return err
 	}
