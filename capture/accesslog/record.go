@@ -41,6 +41,20 @@ func (r *reading) saw(f *field, value []byte) {
 	}
 }
 
+// seen is how many fields were noted, which unsee goes back to.
+func (r *reading) seen() int {
+	if r.cuts == nil {
+		return 0
+	}
+	return len(*r.cuts)
+}
+
+func (r *reading) unsee(n int) {
+	if r.cuts != nil {
+		*r.cuts = (*r.cuts)[:n]
+	}
+}
+
 func (r *record) reset() {
 	r.has, r.ip, r.port, r.code, r.coded, r.torn = 0, [16]byte{}, 0, 0, false, false
 	r.start, r.end, r.took, r.step = moment{}, moment{}, 0, 0
