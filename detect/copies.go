@@ -28,10 +28,12 @@ func findCopies(r *Recording, ins []*Inlet, from, to int64) (*copies, error) {
 	}
 	c := &copies{r: r, whole: map[[2]uint8]bool{}, byKey: map[uint64][]int{}, seen: map[uint64]uint64{}}
 	n := newOverlap(ins, from, to)
-	if err := r.merge(ins, n.count); err != nil {
-		return nil, err
+	if len(n.span) > 1 { // else no two logs can repeat each other, and nothing need be read for it
+		if err := r.merge(ins, n.count); err != nil {
+			return nil, err
+		}
+		n.close()
 	}
-	n.close()
 	for pair, both := range n.both {
 		if n.repeats(pair, both) {
 			c.whole[pair] = true

@@ -164,13 +164,7 @@ func (e *engine) board(r *record, target []byte) int32 {
 	return i
 }
 
-func floor(t int64) int64 {
-	f := t - t%tick
-	if t < 0 && f != t {
-		f -= tick
-	}
-	return f
-}
+func floor(t int64) int64 { return floorTo(t, tick) }
 
 // longestSilence is how many empty seconds are judged one by one before the rest
 // of a silence is jumped over: longer than every window a rule looks at.

@@ -25,7 +25,7 @@ func newOverlap(ins []*Inlet, from, to int64) *overlap {
 }
 
 func (o *overlap) count(x *record, target []byte) error {
-	if s, ok := o.span[x.source]; x.Src.Port != 0 || len(o.span) < 2 || !ok || x.Start < s[0] || x.Start > s[1] {
+	if s, ok := o.span[x.source]; x.Src.Port != 0 || !ok || x.Start < s[0] || x.Start > s[1] {
 		return nil
 	}
 	if x.Start != o.start || len(o.group) == maxGroup {

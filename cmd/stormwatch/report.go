@@ -14,21 +14,6 @@ import (
 	"stormwatch/report"
 )
 
-// reporter writes a snapshot in one form.
-type reporter func(io.Writer, *detect.Snapshot, report.Options) error
-
-func reporterOf(format string) (reporter, error) {
-	switch format {
-	case "text":
-		return report.Text, nil
-	case "brief":
-		return report.Brief, nil
-	case "json":
-		return report.JSON, nil
-	}
-	return nil, usage{fmt.Errorf("--format %s: text, brief or json", format)}
-}
-
 func newReport(st *streams, f *flags) *cobra.Command {
 	var format, failOn string
 	var span time.Duration
@@ -41,9 +26,9 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 2 usage, 4 cannot judge.`,
 		Args: sources,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := reporterOf(format)
-			if err != nil {
-				return err
+			write := report.FormOf(format)
+			if write == nil {
+				return usage{fmt.Errorf("--format %s: text, brief or json", format)}
 			}
 			limit, err := threshold(failOn)
 			if err != nil {
