@@ -180,10 +180,14 @@ type Exchange struct {
 	// where they are counted but not listed. It means nothing without its batch.
 	Tries   uint16
 	Hint    Hint
+	Limit   Limit
+	Advice  Advice
 	Attempt Attempt
 	TryAt   uint32
 	Date    int64 // server Date header, Unix seconds; 0 unknown
-	At      Provenance
+	// Deadline is when the caller says it stops waiting, Unix nanoseconds; 0 not told.
+	Deadline int64
+	At       Provenance
 }
 
 // Failed tells whether a client may want to send the request again. An answer

@@ -1,0 +1,25 @@
+package capture
+
+// Limit is the state of a limit as an answer tells it, whatever its status.
+type Limit struct {
+	// Reset is how long after the answer the limit's window is said to end, in
+	// nanoseconds; it holds where Form is neither NoHint nor Malformed. Where the
+	// answer names its wait in no other way, this is also its Hint.
+	Reset int64
+	Left  uint32   // 1 plus the requests left; 0 not told
+	Form  HintKind // how Reset was told; NoHint: not at all
+}
+
+// Exhausted tells whether the answer said that nothing is left.
+func (l Limit) Exhausted() bool { return l.Left == 1 }
+
+// Advice is what a server says of trying again, whatever the status
+// (x-should-retry, Stripe-Should-Retry).
+type Advice uint8
+
+// Advice.
+const (
+	NoAdvice Advice = iota
+	MayRetry
+	MustNotRetry
+)
