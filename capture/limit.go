@@ -13,6 +13,16 @@ type Limit struct {
 // Exhausted tells whether the answer said that nothing is left.
 func (l Limit) Exhausted() bool { return l.Left == 1 }
 
+// Relative tells whether a wait in this form is a length of time, which a reader
+// who expects a moment takes for one long past.
+func (k HintKind) Relative() bool {
+	switch k {
+	case NoHint, RetryAfterDate, Malformed, DoNotRetry:
+		return false
+	}
+	return true
+}
+
 // Advice is what a server says of trying again, whatever the status
 // (x-should-retry, Stripe-Should-Retry).
 type Advice uint8

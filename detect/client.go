@@ -14,15 +14,13 @@ import (
 type client struct {
 	attempts, ok, refused, failed uint32
 	first, retries                uint32
-	hinted, early                 uint32 // retries after a usable hint; those that came before it allowed
 	avoidable                     uint32
 	victims                       uint32 // first attempts refused
 	chains                        uint32 // first attempts so far: the ordinal of its latest chain
 	rounds                        uint32 // retries that fell into a round of the herd
 	firstSeen, lastSeen           int64
 	lastRefused, lastBare         int64 // second of the last refusal, and of the last without a hint
-	firstEarly, lastEarly         int64
-	earlyBy                       float32 // sum of seconds sent too early
+	emptyFrom, emptyUntil         int64 // an answer left nothing of a limit, until then; 0 none
 	gaps                          [gapRing]float32
 	ngaps                         uint32
 	agent                         capture.Symbol
@@ -31,7 +29,12 @@ type client struct {
 	flags                         flags
 	dirty                         bool
 	herd                          herd.Member
-	told                          earliness // what of it the sums of the client signatures hold
+	did                           conduct
+	told                          conduct        // what of it the sums of the client signatures hold
+	since                         [faults]uint32 // moment of the first of each fault
+	just                          uint32         // faults of this second, a bit each
+	budget                        budgetWindow
+	parking                       parking
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population
@@ -42,37 +45,21 @@ const gapRing = 16
 // rules' client signatures.
 type flags uint32
 
-const (
-	immediate  = int64(50 * time.Millisecond) // signatures-trial: under 50 ms nothing waited
-	earlySlack = int64(50 * time.Millisecond) // detection 2.5: scheduling noise that is no violation
-	fourth     = 4                            // attempts after which a further uncovered retry counts as impatient
-	maxHint    = int64(time.Hour)             // longer hints are absurd and oblige nobody
-)
-
-// tolerance is how much before the hinted moment a retry may come: twice the
-// clock's resolution, 50 ms or 2 % of the wait, whichever is largest.
-func tolerance(wait, resolution int64) int64 {
-	return max(2*resolution, earlySlack, wait/50)
-}
-
-// early tells whether a retry came before the wait its server named was over.
-func early(wait, gap, resolution int64) bool { return gap < wait-tolerance(wait, resolution) }
-
 // delta is what one shard counted in one second.
 type delta struct {
 	sum        secondCounts
 	arrivals   [20]int32
-	bare       int64 // refusals that carried no hint, where one would have been seen
-	observable int64
 	bareRing   windowDelta
 	refusedBy  windowDelta
 	avoidable  int64
 	refusedOn  [routeGroups]int32 // refusals by route
 	dirty      []uint32
-	retries    []int32 // events that are retries, for the herd's rounds
-	newClients int64   // seen for the first time
-	newHinted  int64   // clients that met a usable hint with a retry for the first time
-	firstBare  int64   // start of the earliest bare refusal of the second; 0 none
+	retries    []int32      // events that are retries, for the herd's rounds
+	newClients int64        // seen for the first time
+	newDid     [deeds]int32 // clients that did something for the first time
+	hints      hintCounts
+	parkings   []uint32 // clients refused with a wait that may park them
+	firstBare  int64    // start of the earliest bare refusal of the second; 0 none
 }
 
 // secondCounts are the integer counts of one second.
@@ -80,6 +67,7 @@ type secondCounts struct {
 	attempts, first, retries                int64
 	firstEnded, firstFailed, firstRefused   int64
 	refused, failed, good, ended, impatient int64
+	uncovered                               int64 // retries that keep to no hint
 	orphans                                 int64 // answers without a request
 	unread                                  int64 // ended in a way that could not be seen; in none of the others
 }
@@ -107,8 +95,8 @@ func (w *windowDelta) move(last *int64, now int64) {
 }
 
 func (d *delta) reset() {
-	dirty, retries := d.dirty[:0], d.retries[:0]
-	*d = delta{dirty: dirty, retries: retries}
+	dirty, retries, parkings := d.dirty[:0], d.retries[:0], d.parkings[:0]
+	*d = delta{dirty: dirty, retries: retries, parkings: parkings}
 }
 
 // growClients makes room for the clients that appear in this second.
@@ -156,9 +144,11 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.lastSeen = max(c.lastSeen, r.Start)
 	c.agent, c.route, c.agentGroup = r.Agent, r.route, r.agent
 	d.sum.attempts++
+	c.budget.at(r.Start).attempts++
 	if r.Flags&capture.Orphan != 0 {
 		d.sum.orphans++
 	}
+	e.auditRequest(d, c, f)
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++
@@ -170,46 +160,21 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.retries++
 	d.sum.retries++
 	if f.link.Parent == 0 {
+		c.overspend(d, f)
 		return // declared by the request itself; the attempt before it was not seen
 	}
 	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	c.ngaps++
-	covered := e.audit(d, c, f)
+	covered := e.auditRetry(d, c, f)
+	if !covered {
+		c.overspend(d, f)
+	}
 	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || e.hinted(f))
 	if impatient {
 		c.avoidable++
 		d.avoidable++
 		d.sum.impatient++
 	}
-}
-
-// hinted tells whether the retry in f followed a hint it could have obeyed.
-func (e *engine) hinted(f *flight) bool {
-	h := f.link.ParentHint
-	return h.Usable() && h.Wait > 0 && h.Wait <= maxHint
-}
-
-// audit holds a retry against the wait its server named, and tells whether it
-// kept to it.
-func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
-	if !e.hinted(f) {
-		return false
-	}
-	if c.hinted == 0 {
-		d.newHinted++
-	}
-	c.hinted++
-	wait := f.link.ParentHint.Wait
-	if !early(wait, f.link.Gap, e.resolution(f.rec.source)) {
-		return true
-	}
-	if c.early == 0 {
-		c.firstEarly = f.rec.Start
-	}
-	c.early++
-	c.lastEarly = f.rec.Start
-	c.earlyBy += float32(float64(wait-f.link.Gap) / 1e9)
-	return false
 }
 
 func (e *engine) countOutcome(d *delta, c *client, f *flight) {
@@ -219,6 +184,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		d.sum.unread++
 		return
 	}
+	e.auditOutcome(d, c, f)
 	refused, broken := r.Refused(), faulty(r)
 	d.sum.ended++
 	if f.link.Attempt <= 1 && !f.noChain {
@@ -229,6 +195,12 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		if refused {
 			d.sum.firstRefused++
 			c.victims++
+		}
+	}
+	if f.link.Parent != 0 && e.hinted(f) && !tooEarly(f.link.ParentHint.Wait, f.link.Gap, e.resolution(r.source)) {
+		d.hints.kept++
+		if refused {
+			d.hints.keptRefused++
 		}
 	}
 	switch {
@@ -250,9 +222,9 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	if !refused || r.Hint.State == capture.NotObservable {
 		return
 	}
-	d.observable++
+	d.hints.see(&r.Exchange)
+	e.park(d, c, f)
 	if r.Hint.State == capture.Absent {
-		d.bare++
 		if d.firstBare == 0 || r.End < d.firstBare {
 			d.firstBare = r.End
 		}

@@ -45,6 +45,7 @@ type engine struct {
 	deltas  []delta
 	pop     population
 	judge   judge
+	lot     lot
 	recent  ring
 	sources []Source
 
@@ -61,6 +62,7 @@ type flight struct {
 	op, tmpl uint64
 	addr     uint64
 	path     uint32 // symbol in names.paths
+	shows    uint32 // faults it is evidence of, a bit each
 	noChain  bool   // late, or of an unknown request: counted, never matched
 	link     chain.Link
 	ordinal  uint32 // of its chain, on the root's client
@@ -220,6 +222,7 @@ func (e *engine) second() {
 	e.herd.Barrier(e.now + tick)
 	e.parallel(e.roundShard)
 	e.merge()
+	e.enlist()
 	e.emit()
 	e.release()
 	e.now += tick
@@ -334,7 +337,7 @@ func (f *flight) request() chain.Request {
 	r := &f.rec
 	return chain.Request{
 		Seq: f.seq, Start: r.Start, Op: f.op, Template: f.tmpl, Addr: f.addr, IP: hash(1, r.Src.IP[:]), Cred: r.Credential,
-		Client: r.client, Idem: r.IdemKey, Counter: r.Attempt.Counter, N: r.Attempt.N,
+		Client: r.client, Idem: r.IdemKey, Counter: r.Attempt.Counter, N: r.Attempt.N, Deadline: r.Deadline,
 	}
 }
 
@@ -344,6 +347,7 @@ func (f *flight) result() chain.Result {
 		Seq: f.seq, Op: f.op, Addr: f.addr, Cred: r.Credential, Start: r.Start, End: r.End, Status: r.Effective(), Reason: r.Reason,
 		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey,
 		Counter: r.Attempt.Counter, N: r.Attempt.N, Template: f.tmpl, IP: hash(1, r.Src.IP[:]),
+		Advice: r.Advice, Relative: r.Limit.Form.Relative(), Deadline: r.Deadline,
 	}
 }
 

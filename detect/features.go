@@ -13,6 +13,7 @@ func (j *judge) measure(e *engine) {
 	circumstances(e, v)
 	j.loopFeatures(e, v)
 	hintFeatures(e, v)
+	budgetFeatures(e, v)
 	j.herdFeatures(e, 0, v)
 }
 
@@ -72,13 +73,43 @@ func bit(b bool) float64 {
 
 func hintFeatures(e *engine, v *rules.Values) {
 	w, _ := e.pop.last(e.now, window)
+	h := &w.hints
 	v.Set(rules.Refusals, float64(w.refused), w.refused)
 	v.Set(rules.RefusedClients, float64(sum(&e.pop.refusedBy)), w.refused)
-	if w.observable > 0 {
-		v.Set(rules.MissingShare, float64(w.bare)/float64(w.observable), w.observable)
-		v.Set(rules.MissingLow, wilsonLow(w.bare, w.observable), w.observable)
-	}
+	shareFeatures(v, rules.MissingShare, rules.MissingLow, h.bare, h.observable)
+	shareFeatures(v, rules.MalformedShare, rules.MalformedLow, h.malformed, h.observable)
+	shareFeatures(v, rules.AbsurdShare, rules.AbsurdLow, h.absurd, h.observable)
+	shareFeatures(v, rules.ZeroShare, rules.ZeroLow, h.zero, h.observable)
+	shareFeatures(v, rules.DisagreeShare, rules.DisagreeLow, h.disagree, h.observable)
+	v.Set(rules.KeptRetries, float64(h.kept), h.kept)
+	shareFeatures(v, rules.KeptRefusedShare, rules.KeptRefusedLow, h.keptRefused, h.kept)
 }
+
+// shareFeatures sets a share and its lower bound, if there is anything to share.
+func shareFeatures(v *rules.Values, share, low rules.FeatureID, part, whole int64) {
+	if whole <= 0 {
+		return
+	}
+	v.Set(share, float64(part)/float64(whole), whole)
+	v.Set(low, wilsonLow(part, whole), whole)
+}
+
+// budgetFeatures sets what retries that keep to no hint take of the traffic: of
+// five seconds, or of fifteen where these say more.
+func budgetFeatures(e *engine, v *rules.Values) {
+	short, _ := e.pop.last(e.now, 5)
+	long, _ := e.pop.last(e.now, int(budgetSpan/tick))
+	w := &long
+	if short.uncovered >= leastUncovered && wilsonLow(short.uncovered, short.attempts) > wilsonLow(long.uncovered, long.attempts) {
+		w = &short
+	}
+	v.Set(rules.Uncovered, float64(w.uncovered), w.attempts)
+	shareFeatures(v, rules.UncoveredShare, rules.UncoveredLow, w.uncovered, w.attempts)
+}
+
+// leastUncovered is how many such retries five seconds must hold to be judged by
+// themselves (signatures-trial, budget-exceeded).
+const leastUncovered = 20
 
 // wilsonLow is the lower bound of a share by Wilson's score interval at
 // z = 2.58, two-sided one per cent.
@@ -124,15 +155,39 @@ func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {
 	}
 }
 
-func (j *judge) clientFeatures(e *engine, s earliness) {
+// clientFeatures sets the features of what one client did, or many together.
+func (j *judge) clientFeatures(e *engine, s *conducts) {
 	v := &j.values
 	circumstances(e, v)
-	v.Set(rules.HintedRetries, float64(s.hinted), s.hinted)
-	v.Set(rules.EarlyRetries, float64(s.early), s.hinted)
-	if s.hinted > 0 {
-		v.Set(rules.EarlyShare, float64(s.early)/float64(s.hinted), s.hinted)
+	counted := func(id rules.FeatureID, what deed) {
+		v.Set(id, float64(s[what]), max(s[occasion[what]], s[what]))
 	}
-	if s.early > 0 {
-		v.Set(rules.EarlyMeanS, float64(s.byMillis)/1e3/float64(s.early), s.early)
+	shared := func(id rules.FeatureID, what deed) {
+		if n := s[occasion[what]]; n > 0 {
+			v.Set(id, float64(s[what])/float64(n), n)
+		}
+	}
+	v.Set(rules.Retries, float64(s[traced]), s[traced])
+	v.Set(rules.HintedRetries, float64(s[hinted]), s[hinted])
+	for what, id := range faultFeatures {
+		counted(id, deed(what))
+	}
+	shared(rules.ImmediateShare, instant)
+	shared(rules.EarlyShare, early)
+	shared(rules.OverwaitedShare, overwaited)
+	shared(rules.RescaledShare, rescaled)
+	shared(rules.SpentShare, spent)
+	shareFeatures(v, rules.UncoveredShare, rules.UncoveredLow, s[uncovered], s[sent])
+	if s[early] > 0 {
+		v.Set(rules.EarlyMeanS, float64(s[earlyMs])/1e3/float64(s[early]), s[early])
+	}
+	if s[datedEarly] > 0 {
+		mean, spread, _ := skew(s[dated], s[datedMs], s[datedSq])
+		v.Set(rules.SkewS, mean, s[dated])
+		v.Set(rules.SkewSpreadS, spread, s[dated])
+	}
+	v.Set(rules.ParkedClients, float64(len(e.lot.parked)), e.lot.looked)
+	if e.lot.looked > 0 {
+		v.Set(rules.ParkedLow, wilsonLow(min(int64(len(e.lot.parked)), e.lot.looked), e.lot.looked), e.lot.looked)
 	}
 }

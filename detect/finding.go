@@ -109,8 +109,8 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 // exposed is how many clients could have a part in a finding; ok is false for
 // findings that are not about single clients.
 func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
-	if j.clientIndex(f.sig.ID) >= 0 {
-		return int(e.pop.hinted), true
+	if k := j.clientIndex(f.sig.ID); k >= 0 {
+		return int(e.pop.did[occasion[j.fault[k]]]), true
 	}
 	if f.sig.ID != "lockstep" {
 		return 0, false

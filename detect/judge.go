@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"stormwatch/capture"
 	"stormwatch/detect/sustain"
 	"stormwatch/rules"
 )
@@ -21,7 +20,9 @@ type judge struct {
 	events    []Event
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
 	flagged   []int64            // clients that carry each client signature's flag
-	sums      []earliness        // of the clients that carry each client signature's flag
+	sums      []conducts         // of the clients that carry each client signature's flag
+	fault     []deed             // what each client signature is about
+	again     []uint32           // clients to be judged though they did nothing in this second
 	firstBad  []int64            // earliest evidence of each client signature
 	active    []uint32           // clients to be judged in this second; reused
 	loop      sustain.Reading
@@ -51,11 +52,12 @@ func newJudge(set *rules.Set) judge {
 	for _, s := range set.Signatures() {
 		if s.Scope == rules.Client && len(j.clientSig) < 32 {
 			j.clientSig = append(j.clientSig, s)
+			j.fault = append(j.fault, faultOf(s))
 		}
 	}
 	j.flagged = make([]int64, len(j.clientSig))
 	j.firstBad = make([]int64, len(j.clientSig))
-	j.sums = make([]earliness, len(j.clientSig))
+	j.sums = make([]conducts, len(j.clientSig))
 	return j
 }
 
@@ -103,7 +105,7 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 		return e.now-r.LastRound <= missedRounds*max(r.MedianGap, tick)
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
-		return w.bare > 0
+		return w.hints.bare > 0
 	}
 	return true
 }
@@ -216,16 +218,19 @@ const maxProvenance = 5
 
 // provenance names a few exchanges of this second that show a signature.
 func (e *engine) provenance(id string) (at []string) {
+	k := e.judge.clientIndex(id)
 	for _, ev := range e.events {
 		f := &e.flights[ev.flight]
 		shows := false
-		switch id {
-		case "lockstep":
+		switch {
+		case k >= 0:
+			shows = !ev.outcome && f.shows>>e.judge.fault[k]&1 == 1
+		case id == "lockstep":
 			shows = !ev.outcome && f.link.Attempt > 1 && e.herd.InRound(int(f.rec.agent), f.rec.Start)
-		case "hint-ignored":
-			shows = !ev.outcome && f.link.Attempt > 1 && e.hinted(f) && early(f.link.ParentHint.Wait, f.link.Gap, e.resolution(f.rec.source))
-		case "hint-missing":
-			shows = ev.outcome && f.rec.Refused() && f.rec.Hint.State == capture.Absent
+		case id == "budget-exceeded":
+			shows = !ev.outcome && f.link.Attempt > 1
+		case hintSigns[id] != nil:
+			shows = ev.outcome && f.rec.Refused() && hintSigns[id](&f.rec.Exchange)
 		default:
 			shows = ev.outcome && f.rec.Failed()
 		}

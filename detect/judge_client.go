@@ -16,22 +16,31 @@ func (j *judge) clients(e *engine) {
 		for _, id := range e.deltas[d].dirty {
 			c := &e.clients[id]
 			c.dirty = false
-			if c.hinted > 0 {
+			if c.just != 0 || c.flags != 0 {
 				j.active = append(j.active, id)
 			}
 		}
 	}
+	j.active = append(j.active, j.again...)
+	j.again = j.again[:0]
 	slices.Sort(j.active)
+	j.active = slices.Compact(j.active)
 	for _, id := range j.active {
 		c := &e.clients[id]
-		j.clientFeatures(e, c.since(earliness{}))
+		now := c.fair(e.now)
+		var sum conducts
+		sum.add(&now, 1)
+		j.clientFeatures(e, &sum)
 		for k, s := range j.clientSig {
-			j.client(c, k, s)
+			j.client(c, k, s, &now)
 		}
-		c.told = c.since(earliness{})
+		c.told = now
 	}
 	for k, s := range j.clientSig {
 		j.quote(e, k, s)
+	}
+	for _, id := range j.active {
+		e.clients[id].just = 0
 	}
 	for k, s := range j.clientSig {
 		if j.flagged[k] > 0 || e.pop.total.attempts == 0 {
@@ -45,40 +54,28 @@ func (j *judge) clients(e *engine) {
 }
 
 // client sets or clears the flag of one client signature.
-func (j *judge) client(c *client, k int, s *rules.Signature) {
+func (j *judge) client(c *client, k int, s *rules.Signature, now *conduct) {
 	bit := flags(1) << k
 	ok, _ := s.Enough(&j.values)
 	raised := ok && s.Raised(&j.values)
-	switch was := c.flags&bit != 0; {
-	case raised && was:
-		j.sums[k].add(c.since(c.told), 1)
-	case raised:
+	was := c.flags&bit != 0
+	if was {
+		j.sums[k].add(&c.told, -1)
+	}
+	switch {
+	case raised && !was:
 		c.flags |= bit
 		j.flagged[k]++
-		j.sums[k].add(c.since(earliness{}), 1)
-		if j.firstBad[k] == 0 || c.firstEarly < j.firstBad[k] {
-			j.firstBad[k] = c.firstEarly
+		if first := c.began(j.fault[k]); first != 0 && (j.firstBad[k] == 0 || first < j.firstBad[k]) {
+			j.firstBad[k] = first
 		}
 	case !raised && was:
 		c.flags &^= bit
 		j.flagged[k]--
-		j.sums[k].add(c.told, -1)
 	}
-}
-
-// since is how a client kept to hints after t was told of it.
-func (c *client) since(t earliness) earliness {
-	return earliness{int64(c.hinted) - t.hinted, int64(c.early) - t.early, int64(c.earlyBy*1e3) - t.byMillis}
-}
-
-// earliness sums how clients kept to hints; integers, so that what was added can be
-// taken away again.
-type earliness struct{ hinted, early, byMillis int64 }
-
-func (s *earliness) add(o earliness, sign int64) {
-	s.hinted += sign * o.hinted
-	s.early += sign * o.early
-	s.byMillis += sign * o.byMillis
+	if raised {
+		j.sums[k].add(now, 1)
+	}
 }
 
 // quote has a client signature hold if clients have just shown it. The finding
@@ -86,10 +83,10 @@ func (s *earliness) add(o earliness, sign int64) {
 func (j *judge) quote(e *engine, k int, s *rules.Signature) {
 	if !slices.ContainsFunc(j.active, func(id uint32) bool {
 		c := &e.clients[id]
-		return c.flags>>k&1 == 1 && c.lastEarly >= e.now-tick
+		return c.flags>>k&1 == 1 && (c.just>>j.fault[k]&1 == 1 || c.parking.parked)
 	}) {
 		return
 	}
-	j.clientFeatures(e, j.sums[k])
+	j.clientFeatures(e, &j.sums[k])
 	j.hold(e, s, 0, &j.values)
 }

@@ -77,11 +77,12 @@ func (e *engine) forget(gone []uint32) {
 		for k := range e.judge.flagged {
 			if c.flags>>k&1 == 1 {
 				e.judge.flagged[k]--
-				e.judge.sums[k].add(c.told, -1)
+				e.judge.sums[k].add(&c.told, -1)
 			}
 		}
 		e.left += int64(min(c.attempts, 1))
-		*c = client{}
+		listed := parking{refused: -1, next: c.parking.next, listed: c.parking.listed} // its list goes on behind it
+		*c = client{parking: listed}
 	}
 	for i := range e.recent.at {
 		k := &e.recent.at[i]

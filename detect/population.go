@@ -16,7 +16,7 @@ type population struct {
 	refusedBy [window]int64        // distinct clients by the second of their latest refusal
 	bareBy    [window]int64
 	clients   int64              // clients seen
-	hinted    int64              // clients that ever retried after a usable hint
+	did       [deeds]int64       // clients that ever did something
 	refusedOn [routeGroups]int64 // refusals by route
 	firstBare int64              // moment of the first bare refusal of the present run
 	judged    int64              // seconds judged
@@ -25,7 +25,8 @@ type population struct {
 
 type windowSecond struct {
 	secondCounts
-	bare, observable, avoidable int64
+	hints     hintCounts
+	avoidable int64
 }
 
 // slot is the place of the second that starts at t in the windows.
@@ -43,10 +44,11 @@ func (e *engine) merge() {
 	for s := range e.deltas {
 		d := &e.deltas[s]
 		w.add(&d.sum)
-		w.bare += d.bare
-		w.observable += d.observable
+		w.hints.add(&d.hints)
 		w.avoidable += d.avoidable
-		p.hinted += d.newHinted
+		for i, n := range d.newDid {
+			p.did[i] += int64(n)
+		}
 		p.clients += d.newClients
 		for i, n := range d.arrivals {
 			arrivals[i] += int64(n)
@@ -101,6 +103,7 @@ func (s *secondCounts) add(o *secondCounts) {
 	s.good += o.good
 	s.ended += o.ended
 	s.impatient += o.impatient
+	s.uncovered += o.uncovered
 	s.unread += o.unread
 	s.orphans += o.orphans
 }
@@ -111,8 +114,7 @@ func (p *population) last(now int64, n int) (w windowSecond, seconds int) {
 	for i := 1; i <= seconds; i++ {
 		s := &p.seconds[slot(now-int64(i)*tick)]
 		w.add(&s.secondCounts)
-		w.bare += s.bare
-		w.observable += s.observable
+		w.hints.add(&s.hints)
 		w.avoidable += s.avoidable
 	}
 	return w, seconds

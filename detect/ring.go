@@ -130,7 +130,7 @@ func (e *engine) attempt(k *kept) Attempt {
 	}
 	if k.attempt > 1 {
 		a.Gap = Some(seconds(k.gap))
-		if h := k.parentHint; h.Usable() && h.Wait > 0 && early(h.Wait, k.gap, 0) {
+		if h := k.parentHint; h.Usable() && h.Wait > 0 && tooEarly(h.Wait, k.gap, 0) {
 			a.Early = Some(seconds(h.Wait - k.gap))
 		}
 	}

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -97,7 +98,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	blind := heavy && e.failuresOnly() // of how many requests, nobody knows
 	loop := j.find("rising-share-after-burst") != nil
 	herd := j.find("lockstep") != nil && heavy
-	ignored := j.find("hint-ignored") != nil && heavy && share(w.impatient, w.attempts) >= impatientOf
+	ignored := j.impatience() && heavy && share(w.impatient, w.attempts) >= impatientOf
 	capacity := j.find("capacity-not-behaviour") != nil
 	switch {
 	case loop:
@@ -125,6 +126,11 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 		return Unknown, CauseNone
 	}
 	return Clear, CauseNone
+}
+
+// impatience tells whether a signature holds that makes impatient clients a storm.
+func (j *judge) impatience() bool {
+	return slices.ContainsFunc(j.found, func(f found) bool { return f.over == 0 && f.sig.Storm })
 }
 
 // headless tells whether most answers lack their request, as where only the

@@ -183,8 +183,8 @@ func (e *engine) clientRow(id int, c *client) Client {
 	if m, mad, ok := c.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
 	}
-	if c.hinted > 0 {
-		row.EarlyShare = Some(float64(c.early) / float64(c.hinted))
+	if c.did[hinted] > 0 {
+		row.EarlyShare = Some(float64(c.did[early]) / float64(c.did[hinted]))
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))

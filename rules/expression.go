@@ -126,7 +126,7 @@ func (c *compiler) comparison(n *ast.BinaryNode) (condition, error) {
 		return nil, err
 	}
 	if name, ok := n.Left.(*ast.IdentifierNode); ok {
-		id, _ := featureByName(name.Value)
+		id, _ := FeatureNamed(name.Value)
 		c.clauses = append(c.clauses, clause{id, n.String()})
 	}
 	return func(v *Values) bool { return compare(a(v), b(v)) }, nil
@@ -225,7 +225,7 @@ func (c *compiler) pair(left, right ast.Node) (a, b quantity, err error) {
 // feature looks a name up and checks that it is measured where the rule is
 // judged.
 func (c *compiler) feature(name string) (FeatureID, error) {
-	id, ok := featureByName(name)
+	id, ok := FeatureNamed(name)
 	if !ok {
 		return 0, unknownFeature(name)
 	}

@@ -62,6 +62,41 @@ const (
 	ImpatientShare
 	ExceedsCapacity
 	AvoidableShare
+	Retries
+	ImmediateRetries
+	ImmediateShare
+	SkewedRetries
+	SkewS
+	SkewSpreadS
+	OverwaitedRetries
+	OverwaitedShare
+	RescaledRetries
+	RescaledShare
+	FinalRetries
+	BodyErrorRetries
+	CredentialChanges
+	UnsafeRepeats
+	OverdueAttempts
+	EndlessChains
+	SpentRequests
+	SpentShare
+	Parked
+	ParkedClients
+	ParkedLow
+	Uncovered
+	UncoveredShare
+	UncoveredLow
+	MalformedShare
+	MalformedLow
+	AbsurdShare
+	AbsurdLow
+	ZeroShare
+	ZeroLow
+	DisagreeShare
+	DisagreeLow
+	KeptRetries
+	KeptRefusedShare
+	KeptRefusedLow
 	featureCount
 )
 
@@ -79,6 +114,7 @@ var (
 	together = []Scope{Population, Agent} // timing across clients
 	everyone = []Scope{Population}
 	single   = []Scope{Client}
+	both     = []Scope{Population, Client}
 )
 
 var features = [featureCount]Feature{
@@ -125,12 +161,48 @@ var features = [featureCount]Feature{
 	{ID: ImpatientShare, Name: "impatient_share", Scopes: everyone, Meaning: "share of traffic that is early, immediate or beyond-fourth uncovered retries"},
 	{ID: ExceedsCapacity, Name: "exceeds_capacity", Unit: "sd", Scopes: everyone, Meaning: "how far fresh_median10 exceeds capacity_per_s and its noise"},
 	{ID: AvoidableShare, Name: "avoidable_share", Scopes: everyone, Meaning: "share of attempts that patient clients would not send"},
+	{ID: Retries, Name: "retries", Unit: "retries", Scopes: single, Meaning: "retries whose failed attempt was seen"},
+	{ID: ImmediateRetries, Name: "immediate_retries", Unit: "retries", Scopes: single, Meaning: "retries within 50 ms of the failure"},
+	{ID: ImmediateShare, Name: "immediate_share", Scopes: single, Meaning: "share of retries within 50 ms of the failure"},
+	{ID: SkewedRetries, Name: "skewed_retries", Unit: "retries", Scopes: single, Meaning: "retries before the date that the server named"},
+	{ID: SkewS, Name: "skew_s", Unit: "s", Scopes: single, Meaning: "how far retries miss the dates that the server named, on average; below 0 is early"},
+	{ID: SkewSpreadS, Name: "skew_spread_s", Unit: "s", Scopes: single, Meaning: "standard deviation of skew_s"},
+	{ID: OverwaitedRetries, Name: "overwaited_retries", Unit: "retries", Scopes: single, Meaning: "hinted retries later than three times the wait and five seconds"},
+	{ID: OverwaitedShare, Name: "overwaited_share", Scopes: single, Meaning: "share of hinted retries that came far too late"},
+	{ID: RescaledRetries, Name: "rescaled_retries", Unit: "retries", Scopes: single, Meaning: "early retries that fit the wait read in another unit"},
+	{ID: RescaledShare, Name: "rescaled_share", Scopes: single, Meaning: "share of hinted retries that fit the wait read in another unit"},
+	{ID: FinalRetries, Name: "final_retries", Unit: "retries", Scopes: single, Meaning: "retries of answers that no waiting cures"},
+	{ID: BodyErrorRetries, Name: "body_error_retries", Unit: "retries", Scopes: single, Meaning: "retries of a success whose body is an error"},
+	{ID: CredentialChanges, Name: "credential_changes", Unit: "retries", Scopes: single, Meaning: "retries of a refusal with another credential"},
+	{ID: UnsafeRepeats, Name: "unsafe_repeats", Unit: "writes", Scopes: single, Meaning: "writes sent again, without a key that says so, though the first may have been done"},
+	{ID: OverdueAttempts, Name: "overdue_attempts", Unit: "attempts", Scopes: single, Meaning: "attempts after the deadline of their caller"},
+	{ID: EndlessChains, Name: "endless_chains", Unit: "chains", Scopes: single, Meaning: "chains of more than ten attempts"},
+	{ID: SpentRequests, Name: "spent_requests", Unit: "requests", Scopes: single, Meaning: "requests although the last answer said that nothing is left"},
+	{ID: SpentShare, Name: "spent_share", Scopes: single, Meaning: "share of the requests after such an answer that did not wait for the reset"},
+	{ID: Parked, Name: "parked", Scopes: single, Meaning: "1 if the client has never come back after a refusal that named a wait"},
+	{ID: ParkedClients, Name: "parked_clients", Unit: "clients", Scopes: single, Meaning: "clients that have not come back"},
+	{ID: ParkedLow, Name: "parked_low", Scopes: single, Meaning: "lower bound (Wilson, z 2.58) of the share of such refused clients that have not come back"},
+	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, in the last quarter of a minute"},
+	{ID: UncoveredShare, Name: "uncovered_share", Scopes: both, Meaning: "share of the attempts of that time that are such retries"},
+	{ID: UncoveredLow, Name: "uncovered_low", Scopes: both, Meaning: "lower bound of uncovered_share (Wilson, z 2.58)"},
+	{ID: MalformedShare, Name: "malformed_share", Scopes: everyone, Meaning: "share of refusals whose wait is neither digits nor a date"},
+	{ID: MalformedLow, Name: "malformed_low", Scopes: everyone, Meaning: "lower bound of malformed_share (Wilson, z 2.58)"},
+	{ID: AbsurdShare, Name: "absurd_share", Scopes: everyone, Meaning: "share of refusals whose wait is above an hour"},
+	{ID: AbsurdLow, Name: "absurd_low", Scopes: everyone, Meaning: "lower bound of absurd_share (Wilson, z 2.58)"},
+	{ID: ZeroShare, Name: "zero_share", Scopes: everyone, Meaning: "share of refusals whose wait is 0 or already past"},
+	{ID: ZeroLow, Name: "zero_low", Scopes: everyone, Meaning: "lower bound of zero_share (Wilson, z 2.58)"},
+	{ID: DisagreeShare, Name: "disagree_share", Scopes: everyone, Meaning: "share of refusals with two waits that are at odds"},
+	{ID: DisagreeLow, Name: "disagree_low", Scopes: everyone, Meaning: "lower bound of disagree_share (Wilson, z 2.58)"},
+	{ID: KeptRetries, Name: "kept_retries", Unit: "retries", Scopes: everyone, Meaning: "retries of the last minute that kept to the wait, and ended"},
+	{ID: KeptRefusedShare, Name: "kept_refused_share", Scopes: everyone, Meaning: "share of them that were refused again"},
+	{ID: KeptRefusedLow, Name: "kept_refused_low", Scopes: everyone, Meaning: "lower bound of kept_refused_share (Wilson, z 2.58)"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.
 func Features() []Feature { return features[:] }
 
-func featureByName(name string) (FeatureID, bool) {
+// FeatureNamed returns the feature that rules spell so.
+func FeatureNamed(name string) (FeatureID, bool) {
 	for i := range features {
 		if features[i].Name == name {
 			return features[i].ID, true

@@ -12,7 +12,7 @@ const evidenceExchanges = "exchanges"
 // scopes.
 func (d *document) signatures(n *yaml.Node) []*Signature {
 	keys := d.mapping(n, "a signature", "signature", "scope", "about", "needs", "when", "parts", "severity",
-		"false_positive_rate", "says", "mitigations")
+		"false_positive_rate", "says", "mitigations", "storm")
 	s := Signature{
 		ID:             d.id(keys["signature"], n, "signature"),
 		About:          d.line(keys["about"], n, "about"),
@@ -20,6 +20,7 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 		Severity:       d.oneOf(keys["severity"], n, "severity", []string{"info", "low", "medium", "high", "critical"}),
 		FalsePositives: d.line(keys["false_positive_rate"], n, "false_positive_rate"),
 		Says:           d.line(keys["says"], n, "says"),
+		Storm:          d.yes(keys["storm"], "storm"),
 		From:           d.file,
 	}
 	c := compiler{scopes: d.scopes(keys["scope"], n)}

@@ -53,6 +53,7 @@ type Request struct {
 	Idem     uint64 // hash of a stable operation id; 0 none
 	Counter  capture.Counter
 	N        uint16 // attempt number by Counter, first 1
+	Deadline int64  // when its caller stops waiting; 0 not told
 }
 
 // Link is the place of a request in its chain. A first attempt has no Parent and
@@ -72,6 +73,13 @@ type Link struct {
 	ParentStart   int64
 	ParentEnd     int64
 	ParentOutcome capture.Outcome
+	ParentAdvice  capture.Advice
+	ParentCred    uint64
+	ParentIdem    uint64
+	// ParentRelative tells that the failure named its limit's reset as the time
+	// left: read as a moment it is long past.
+	ParentRelative bool
+	Deadline       int64 // the earliest that an attempt before this one was sent with; 0 none told
 }
 
 // Result is a request at its end.
@@ -90,6 +98,9 @@ type Result struct {
 	Counter        capture.Counter
 	N              uint16
 	Template, IP   uint64
+	Advice         capture.Advice
+	Relative       bool  // it named its limit's reset as the time left
+	Deadline       int64 // when its caller stops waiting; 0 not told
 }
 
 // Stats count what a Set has done since it was made, and holds now.

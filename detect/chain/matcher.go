@@ -264,6 +264,8 @@ func (m *Matcher) link(r *Request, d *decision) Link {
 	l.Gap = r.Start - o.end
 	l.ParentStatus, l.ParentReason, l.ParentHint = o.status, o.reason, o.hint
 	l.ParentStart, l.ParentEnd, l.ParentOutcome = o.start, o.end, o.outcome
+	l.ParentAdvice, l.ParentCred, l.ParentIdem, l.Deadline = o.advice, o.cred, o.idem, o.deadline
+	l.ParentRelative = o.relative
 	return l
 }
 

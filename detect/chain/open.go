@@ -6,6 +6,7 @@ import "stormwatch/capture"
 type open struct {
 	seq, root      uint64
 	start, end     int64
+	deadline       int64 // the earliest of its chain; 0 none told
 	addr, cred     uint64
 	idem           uint64
 	hint           capture.Hint
@@ -20,10 +21,12 @@ type open struct {
 	n, status      uint16
 	reason         capture.Reason
 	outcome        capture.Outcome
+	advice         capture.Advice
 	counter        capture.Counter
 	class          uint8
 	step           uint8 // quarters of its exposure counted
-	worth          bool  // its client gives up if it does not come back
+	relative       bool
+	worth          bool // its client gives up if it does not come back
 	live           bool
 }
 

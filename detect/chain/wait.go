@@ -12,6 +12,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		seq: r.Seq, root: r.Link.Root, start: r.Start, end: r.End, addr: r.Addr, cred: r.Cred, idem: r.Idem, hint: r.Hint,
 		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1),
 		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
+		advice: r.Advice, relative: r.Relative, deadline: earlier(r.Deadline, r.Link.Deadline),
 		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
 	}
 	if o.root == 0 {
@@ -23,6 +24,14 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		m.list(i, byCred, true)
 	}
 	m.failures.schedule(i, max(o.dueAt(0), m.last+1))
+}
+
+// earlier is the earlier of two moments, of which 0 is none.
+func earlier(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // longestExposure is how long of a kernel, and of a hint, a failure's exposure

@@ -1,0 +1,155 @@
+package detect
+
+import (
+	"math"
+	"slices"
+
+	"stormwatch/rules"
+)
+
+// deed is something a client does that signatures hold it to account for, or an
+// occasion to do it. Deeds are counted, so that the sums of many clients can be
+// made and unmade.
+type deed uint8
+
+// Deeds. Those before faults are evidence: the moment of the first is kept.
+const (
+	instant     deed = iota // retries within 50 ms of the failure
+	early                   // retries before the wait the server named was over
+	datedEarly              // of them, where the wait was a date
+	overwaited              // retries long after the wait was over
+	rescaled                // early retries that fit the wait in another unit
+	finalAgain              // retries of answers that no warned cures
+	bodyAgain               // retries of a success whose body is an error
+	rotated                 // retries of a refusal with another credential
+	unsafeAgain             // writes sent again though the first may have been done
+	overdue                 // attempts after the caller's deadline
+	endless                 // chains of more than ten attempts
+	spent                   // requests although the last answer left none
+	parked                  // never came back after a refusal that named a wait
+	uncovered               // retries that keep to no hint, in the present budget window
+
+	traced     // retries whose failed attempt was seen
+	hinted     // retries after a usable hint
+	dated      // of them, where the wait was a date
+	finals     // answers that no warned cures
+	bodyErrors // successes whose body is an error
+	denied     // retries with a credential after a refusal for it, or for load
+	risky      // writes of which it is not known whether they were done
+	timed      // attempts with a deadline
+	toldEmpty  // requests after an answer that left none
+	earlyMs    // by how much early retries were early, summed
+	datedMs    // date hints: retry minus hinted moment, summed, ms
+	datedSq    // and its square, summed, in tenths of a second
+	sent       // attempts in the present budget window
+	warned     // refusals that named a wait, and nothing since
+	deeds
+
+	faults = traced
+)
+
+// conduct counts deeds. It saturates: nobody counts beyond two billion.
+type conduct [deeds]int32
+
+// occasion is the deed without which another cannot happen: who never met it is
+// not exposed, and says nothing about how common the other one is.
+var occasion = [faults]deed{
+	instant: traced, early: hinted, datedEarly: dated, overwaited: hinted, rescaled: hinted, finalAgain: finals, bodyAgain: bodyErrors,
+	rotated: denied, unsafeAgain: risky, overdue: timed, endless: traced, spent: toldEmpty, parked: warned, uncovered: sent,
+}
+
+// faultFeatures are the features that count the faults.
+var faultFeatures = [faults]rules.FeatureID{
+	instant: rules.ImmediateRetries, early: rules.EarlyRetries, datedEarly: rules.SkewedRetries, overwaited: rules.OverwaitedRetries,
+	rescaled: rules.RescaledRetries, finalAgain: rules.FinalRetries, bodyAgain: rules.BodyErrorRetries, rotated: rules.CredentialChanges,
+	unsafeAgain: rules.UnsafeRepeats, overdue: rules.OverdueAttempts, endless: rules.EndlessChains, spent: rules.SpentRequests,
+	parked: rules.Parked, uncovered: rules.Uncovered,
+}
+
+// faultOf is the fault that a signature of clients is about: that of the first
+// feature of which it needs a least number. A rule that names none is about
+// retries.
+func faultOf(s *rules.Signature) deed {
+	for _, m := range s.Needs.Min {
+		if id, known := rules.FeatureNamed(m.Feature); known {
+			if d := slices.Index(faultFeatures[:], id); d >= 0 {
+				return deed(d)
+			}
+		}
+	}
+	return instant
+}
+
+// conducts sums what clients did.
+type conducts [deeds]int64
+
+func (s *conducts) add(o *conduct, sign int64) {
+	for i := range o {
+		s[i] += sign * int64(o[i])
+	}
+}
+
+// fair is what a client is held to account for at a moment. Where it misses the
+// dates it is given by the same time each time, clocks differ, and it has ignored
+// none.
+func (c *client) fair(now int64) conduct {
+	out := c.did
+	if _, _, skewed := skew(int64(out[dated]), int64(out[datedMs]), int64(out[datedSq])); skewed {
+		out[hinted] -= out[dated]
+		out[early] = max(out[early]-out[datedEarly], 0)
+	} else {
+		out[datedEarly] = 0
+	}
+	b := c.budget.at(now - 1)
+	out[uncovered], out[sent] = b.uncovered, b.attempts
+	out[parked] = int32(bit(c.parking.parked))
+	return out
+}
+
+const (
+	fewestDates  = 3   // retries after dates before a skew is told
+	steadySpread = .75 // s: a date is cut to whole seconds, which spreads by .3 s, and jitter of clients adds to it
+)
+
+// skew is how far retries miss the dates they were given: mean and deviation in
+// seconds, and whether that is a clock's doing.
+func skew(n, sumMs, sumSq int64) (mean, spread float64, steady bool) {
+	if n < fewestDates {
+		return 0, 0, false
+	}
+	mean = float64(sumMs) / 1e3 / float64(n)
+	spread = math.Sqrt(max(float64(sumSq)/100/float64(n)-mean*mean, 0))
+	return mean, spread, mean < -2*float64(dateClock)/1e9 && spread < max(steadySpread, -mean/3)
+}
+
+// note counts a deed of a client.
+func (c *client) note(d *delta, f *flight, what deed, at int64) {
+	c.count(d, what, 1)
+	if what >= faults {
+		return
+	}
+	c.just |= 1 << what
+	f.shows |= 1 << what
+	if c.since[what] == 0 {
+		c.since[what] = moment(at - c.firstSeen)
+	}
+}
+
+func (c *client) count(d *delta, what deed, n int32) {
+	if c.did[what] == 0 && n != 0 {
+		d.newDid[what]++
+	}
+	c.did[what] = int32(min(int64(c.did[what])+int64(n), 1<<31-1))
+}
+
+// moment keeps a time since the client's first request in milliseconds, 1 more so
+// that 0 is none: enough for 49 days, later ones count as then.
+func moment(ns int64) uint32 { return uint32(min(max(ns/1e6, 0)+1, 1<<32-1)) }
+
+// began is when a client first did something, 0 if never.
+func (c *client) began(what deed) int64 {
+	if c.since[what] == 0 {
+		return 0
+	}
+	return c.firstSeen + int64(c.since[what]-1)*1e6
+}

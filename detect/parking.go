@@ -1,0 +1,102 @@
+package detect
+
+import "stormwatch/capture"
+
+// parking follows a client that was refused with a wait which may be misread, to
+// see whether it ever comes back. It is a link in one of the lists of a lot.
+type parking struct {
+	refused int64  // end of the refusal
+	next    uint32 // client in the same list
+	listed  bool
+	parked  bool
+}
+
+// lot holds the clients whose return is due, by the second in which it is looked
+// for.
+type lot struct {
+	due    [lotSpan]uint32
+	parked []uint32 // those that did not come back, as long as they do not
+	looked int64    // clients whose return was due
+}
+
+const (
+	lotSpan     = 4096      // seconds ahead that can be listed; longer ones are looked for then
+	leastParked = 30 * tick // shorter absences are any client's pauses
+	maxParked   = 4096      // parked clients that are judged
+	usualPauses = 4         // of an arrival process without memory, e^-4 are longer: 1.8 %
+	knownAfter  = 3         // requests before a client's pace is known
+)
+
+// park notes a client that was refused for the first time at what it asked, with
+// a wait that reads differently in another unit or is beyond reason.
+func (e *engine) park(d *delta, c *client, f *flight) {
+	x := &f.rec.Exchange
+	if f.link.Attempt > 1 || f.noChain || c.attempts < knownAfter || c.parking.listed || !misreadable(x) {
+		return
+	}
+	c.parking.refused = x.End
+	c.count(d, warned, 1)
+	d.parkings = append(d.parkings, f.rec.client)
+}
+
+// misreadable tells whether the wait that an answer names can park a client: a
+// moment taken for a length of time, or a wait beyond reason.
+func misreadable(x *capture.Exchange) bool {
+	return x.Limit.Form != capture.NoHint || x.Hint.Kind == capture.RetryAfterDate || x.Hint.Kind == capture.Malformed ||
+		x.Hint.Usable() && x.Hint.Wait > maxHint
+}
+
+// enlist lists the clients refused in this second, and looks for those whose
+// return is due.
+func (e *engine) enlist() {
+	for s := range e.deltas {
+		for _, id := range e.deltas[s].parkings {
+			e.list(id)
+		}
+	}
+	e.lookFor(e.now / tick % lotSpan)
+}
+
+func (e *engine) list(id uint32) {
+	c := &e.clients[id]
+	if c.parking.listed {
+		return
+	}
+	pace := (c.lastSeen - c.firstSeen) / int64(max(c.attempts-1, 1))
+	due := c.parking.refused + max(leastParked, usualPauses*pace)
+	slot := min(max(due/tick+1, e.now/tick+1), e.now/tick+lotSpan-1) % lotSpan
+	c.parking.listed, c.parking.next = true, e.lot.due[slot]
+	e.lot.due[slot] = id
+}
+
+// lookFor takes the clients of one list: who has not been heard of since its
+// refusal is parked.
+func (e *engine) lookFor(slot int64) {
+	id := e.lot.due[slot]
+	e.lot.due[slot] = 0
+	before := len(e.lot.parked)
+	for id != 0 {
+		c := &e.clients[id]
+		c.parking.listed = false
+		e.lot.looked++
+		if c.lastSeen <= c.parking.refused && len(e.lot.parked) < maxParked {
+			c.parking.parked = true
+			e.lot.parked = append(e.lot.parked, id)
+		}
+		id = c.parking.next
+	}
+	back := 0
+	for _, id := range e.lot.parked {
+		c := &e.clients[id]
+		if c.lastSeen > c.parking.refused {
+			c.parking.parked = false
+			continue
+		}
+		e.lot.parked[back] = id
+		back++
+	}
+	e.lot.parked = e.lot.parked[:back]
+	if len(e.lot.parked) != before {
+		e.judge.again = append(e.judge.again, e.lot.parked...)
+	}
+}

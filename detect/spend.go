@@ -1,0 +1,26 @@
+package detect
+
+// budgetWindow counts a client's traffic in the present quarter of a minute, by
+// the clock, so that one burst is one window in nearly all cases.
+type budgetWindow struct {
+	from                int64 // its start, in budgetSpan since the epoch
+	attempts, uncovered int32
+}
+
+// budgetSpan is how long a client's retries are held against its traffic
+// (signatures-trial, budget-exceeded: windows of 5 s, then 15 s).
+const budgetSpan = 15 * tick
+
+// overspend counts a retry that keeps to no hint against its client's budget.
+func (c *client) overspend(d *delta, f *flight) {
+	c.budget.at(f.rec.Start).uncovered++
+	c.note(d, f, uncovered, f.rec.Start)
+	d.sum.uncovered++
+}
+
+func (b *budgetWindow) at(t int64) *budgetWindow {
+	if from := t / budgetSpan; from > b.from {
+		*b = budgetWindow{from: from}
+	}
+	return b
+}
