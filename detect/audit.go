@@ -59,9 +59,12 @@ func (e *engine) auditWait(d *delta, c *client, f *flight) (kept bool) {
 	if l.ParentHint.Kind == capture.RetryAfterDate {
 		resolution = max(resolution, dateClock)
 		e.auditDate(d, c, f, resolution)
+		if e.skewed {
+			return true // its clock says so
+		}
 	}
 	if !tooEarly(wait, l.Gap, resolution) {
-		if l.Gap > overlong(wait) {
+		if l.Gap > overlong(wait) && l.Confidence >= believed {
 			c.note(d, f, overwaited, r.Start)
 		}
 		return true
@@ -82,18 +85,6 @@ func overlong(wait int64) int64 { return 3*wait + 5*int64(time.Second) }
 func near(a, b int64) bool {
 	d := max(a-b, b-a)
 	return d <= max(b/10, 20*int64(time.Millisecond)) && d < b
-}
-
-// auditDate notes by how much a retry missed the date it was given: where clocks
-// differ, clients that keep to it miss it by as much each time.
-func (e *engine) auditDate(d *delta, c *client, f *flight, resolution int64) {
-	miss := min(max((f.link.Gap-f.link.ParentHint.Wait)/1e6, -60e3), 60e3)
-	c.count(d, dated, 1)
-	c.did[datedMs] += int32(miss)
-	c.count(d, datedSq, int32(miss/100*(miss/100)))
-	if tooEarly(f.link.ParentHint.Wait, f.link.Gap, resolution) {
-		c.note(d, f, datedEarly, f.rec.Start)
-	}
 }
 
 // auditCause holds a retry against the reason of the failure it follows.

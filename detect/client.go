@@ -53,6 +53,8 @@ type delta struct {
 	refusedBy  windowDelta
 	avoidable  int64
 	refusedOn  [routeGroups]int32 // refusals by route
+	goodOn     [routeGroups]int32 // successes by route
+	vainOn     [routeGroups]int32 // retries that kept to the wait and were refused again, by route
 	dirty      []uint32
 	retries    []int32      // events that are retries, for the herd's rounds
 	newClients int64        // seen for the first time
@@ -200,13 +202,14 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	if f.link.Parent != 0 && e.hinted(f) && !tooEarly(f.link.ParentHint.Wait, f.link.Gap, e.resolution(r.source)) {
 		d.hints.kept++
 		if refused {
-			d.hints.keptRefused++
+			d.vainOn[r.route]++
 		}
 	}
 	switch {
 	case !r.Failed():
 		c.ok++
 		d.sum.good++
+		d.goodOn[r.route]++
 		return
 	case refused:
 		c.refused++

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"math"
 	"slices"
 
 	"stormwatch/rules"
@@ -92,9 +91,9 @@ func (s *conducts) add(o *conduct, sign int64) {
 // fair is what a client is held to account for at a moment. Where it misses the
 // dates it is given by the same time each time, clocks differ, and it has ignored
 // none.
-func (c *client) fair(now int64) conduct {
+func (c *client) fair(now int64, skewed bool) conduct {
 	out := c.did
-	if _, _, skewed := skew(int64(out[dated]), int64(out[datedMs]), int64(out[datedSq])); skewed {
+	if _, _, steady := skew(int64(out[dated]), int64(out[datedMs]), int64(out[datedSq])); steady || skewed {
 		out[hinted] -= out[dated]
 		out[early] = max(out[early]-out[datedEarly], 0)
 	} else {
@@ -104,22 +103,6 @@ func (c *client) fair(now int64) conduct {
 	out[uncovered], out[sent] = b.uncovered, b.attempts
 	out[parked] = int32(bit(c.parking.parked))
 	return out
-}
-
-const (
-	fewestDates  = 3   // retries after dates before a skew is told
-	steadySpread = .75 // s: a date is cut to whole seconds, which spreads by .3 s, and jitter of clients adds to it
-)
-
-// skew is how far retries miss the dates they were given: mean and deviation in
-// seconds, and whether that is a clock's doing.
-func skew(n, sumMs, sumSq int64) (mean, spread float64, steady bool) {
-	if n < fewestDates {
-		return 0, 0, false
-	}
-	mean = float64(sumMs) / 1e3 / float64(n)
-	spread = math.Sqrt(max(float64(sumSq)/100/float64(n)-mean*mean, 0))
-	return mean, spread, mean < -2*float64(dateClock)/1e9 && spread < max(steadySpread, -mean/3)
 }
 
 // note counts a deed of a client.

@@ -46,6 +46,7 @@ type engine struct {
 	pop     population
 	judge   judge
 	lot     lot
+	skewed  bool // as of the second before: the dates that servers name are told by another clock
 	recent  ring
 	sources []Source
 
@@ -223,6 +224,8 @@ func (e *engine) second() {
 	e.parallel(e.roundShard)
 	e.merge()
 	e.enlist()
+	w, _ := e.pop.last(e.now+tick, window)
+	e.skewed = w.hints.dates.skewed()
 	e.emit()
 	e.release()
 	e.now += tick

@@ -81,6 +81,12 @@ func hintFeatures(e *engine, v *rules.Values) {
 	shareFeatures(v, rules.AbsurdShare, rules.AbsurdLow, h.absurd, h.observable)
 	shareFeatures(v, rules.ZeroShare, rules.ZeroLow, h.zero, h.observable)
 	shareFeatures(v, rules.DisagreeShare, rules.DisagreeLow, h.disagree, h.observable)
+	if d := &h.dates; d.early > 0 {
+		mean, spread := moments(d.n, d.missMs, d.missSq)
+		v.Set(rules.SkewedRetries, float64(d.early)*bit(d.skewed()), d.n)
+		v.Set(rules.SkewS, mean, d.n)
+		v.Set(rules.SkewSpreadS, spread, d.n)
+	}
 	v.Set(rules.KeptRetries, float64(h.kept), h.kept)
 	shareFeatures(v, rules.KeptRefusedShare, rules.KeptRefusedLow, h.keptRefused, h.kept)
 }
@@ -185,6 +191,9 @@ func (j *judge) clientFeatures(e *engine, s *conducts) {
 		mean, spread, _ := skew(s[dated], s[datedMs], s[datedSq])
 		v.Set(rules.SkewS, mean, s[dated])
 		v.Set(rules.SkewSpreadS, spread, s[dated])
+	}
+	if n := e.pop.did[hinted]; n > 0 {
+		v.Set(rules.OverwaitedLow, wilsonLow(min(e.pop.did[overwaited], n), n), n)
 	}
 	v.Set(rules.ParkedClients, float64(len(e.lot.parked)), e.lot.looked)
 	if e.lot.looked > 0 {

@@ -9,12 +9,11 @@ import (
 // hintCounts count what refusals said of when to come back, and what came of
 // keeping to it. Only refusals whose headers could be seen are in them.
 type hintCounts struct {
-	observable                     int64
-	bare, malformed, absurd, zero  int64
-	twofold, disagree              int64 // refusals that named two waits; those that do not fit each other
-	kept, keptRefused              int64 // retries that kept to a wait and have ended; those refused again
-	dated, datedEarly, datedSquare int64
-	datedMiss                      int64 // ms
+	observable                    int64
+	bare, malformed, absurd, zero int64
+	twofold, disagree             int64 // refusals that named two waits; those that do not fit each other
+	kept, keptRefused             int64 // retries that kept to a wait and have ended; those refused again
+	dates                         dateCounts
 }
 
 func (h *hintCounts) add(o *hintCounts) {
@@ -27,10 +26,7 @@ func (h *hintCounts) add(o *hintCounts) {
 	h.disagree += o.disagree
 	h.kept += o.kept
 	h.keptRefused += o.keptRefused
-	h.dated += o.dated
-	h.datedEarly += o.datedEarly
-	h.datedSquare += o.datedSquare
-	h.datedMiss += o.datedMiss
+	h.dates.add(&o.dates)
 }
 
 // see counts a refusal whose headers were captured.

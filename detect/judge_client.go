@@ -27,7 +27,7 @@ func (j *judge) clients(e *engine) {
 	j.active = slices.Compact(j.active)
 	for _, id := range j.active {
 		c := &e.clients[id]
-		now := c.fair(e.now)
+		now := c.fair(e.now, e.skewed)
 		var sum conducts
 		sum.add(&now, 1)
 		j.clientFeatures(e, &sum)

@@ -17,6 +17,7 @@ type lot struct {
 	due    [lotSpan]uint32
 	parked []uint32 // those that did not come back, as long as they do not
 	looked int64    // clients whose return was due
+	until  int64    // second up to which lists were looked through
 }
 
 const (
@@ -54,8 +55,18 @@ func (e *engine) enlist() {
 			e.list(id)
 		}
 	}
-	e.lookFor(e.now / tick % lotSpan)
+	from := e.lot.until + tick
+	if e.lot.until == 0 || e.now-from > (lotSpan-1)*tick {
+		from = max(e.now-(lotSpan-1)*tick, e.first-tick)
+	}
+	for t := from; t <= e.now; t += tick { // more than one after a silence that was jumped over
+		e.lookFor(berth(t))
+	}
+	e.lot.until = e.now
 }
+
+// berth is the list of the second that holds t.
+func berth(t int64) int64 { return ((t/tick)%lotSpan + lotSpan) % lotSpan }
 
 func (e *engine) list(id uint32) {
 	c := &e.clients[id]
@@ -64,7 +75,7 @@ func (e *engine) list(id uint32) {
 	}
 	pace := (c.lastSeen - c.firstSeen) / int64(max(c.attempts-1, 1))
 	due := c.parking.refused + max(leastParked, usualPauses*pace)
-	slot := min(max(due/tick+1, e.now/tick+1), e.now/tick+lotSpan-1) % lotSpan
+	slot := berth(min(max(due+tick, e.now+tick), e.now+(lotSpan-1)*tick))
 	c.parking.listed, c.parking.next = true, e.lot.due[slot]
 	e.lot.due[slot] = id
 }

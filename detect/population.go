@@ -65,6 +65,7 @@ func (e *engine) merge() {
 	if firstBare != 0 && sum(&p.bareBy) == p.bareBy[now] {
 		p.firstBare = firstBare
 	}
+	w.hints.keptRefused = e.inVain()
 	p.seconds[now] = w
 	p.total.add(&w.secondCounts)
 	p.peak50 = max(p.peak50, slices.Max(arrivals[:]))
@@ -75,6 +76,23 @@ func (e *engine) merge() {
 		Attempts: w.attempts, Retries: w.retries, Refused: w.refused, Failed: w.failed, Good: w.good, Impatient: w.impatient,
 		MedianGap: e.herd.Reading(0).MedianGap, Known: true,
 	})
+}
+
+// inVain counts the retries that kept to the wait and were refused on a route that
+// served nobody in this second. Where others were served the wait was long enough,
+// and too many came at once.
+func (e *engine) inVain() (n int64) {
+	for route := range routeGroups {
+		good, vain := int32(0), int32(0)
+		for s := range e.deltas {
+			good += e.deltas[s].goodOn[route]
+			vain += e.deltas[s].vainOn[route]
+		}
+		if good == 0 {
+			n += int64(vain)
+		}
+	}
+	return n
 }
 
 func (w *windowDelta) apply(ring *[window]int64, now int) {

@@ -3,7 +3,7 @@ package detect
 // budgetWindow counts a client's traffic in the present quarter of a minute, by
 // the clock, so that one burst is one window in nearly all cases.
 type budgetWindow struct {
-	from                int64 // its start, in budgetSpan since the epoch
+	from                int64 // its start
 	attempts, uncovered int32
 }
 
@@ -19,7 +19,7 @@ func (c *client) overspend(d *delta, f *flight) {
 }
 
 func (b *budgetWindow) at(t int64) *budgetWindow {
-	if from := t / budgetSpan; from > b.from {
+	if from := floorTo(t, budgetSpan); from > b.from || b.attempts == 0 {
 		*b = budgetWindow{from: from}
 	}
 	return b

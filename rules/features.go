@@ -70,6 +70,7 @@ const (
 	SkewSpreadS
 	OverwaitedRetries
 	OverwaitedShare
+	OverwaitedLow
 	RescaledRetries
 	RescaledShare
 	FinalRetries
@@ -164,11 +165,12 @@ var features = [featureCount]Feature{
 	{ID: Retries, Name: "retries", Unit: "retries", Scopes: single, Meaning: "retries whose failed attempt was seen"},
 	{ID: ImmediateRetries, Name: "immediate_retries", Unit: "retries", Scopes: single, Meaning: "retries within 50 ms of the failure"},
 	{ID: ImmediateShare, Name: "immediate_share", Scopes: single, Meaning: "share of retries within 50 ms of the failure"},
-	{ID: SkewedRetries, Name: "skewed_retries", Unit: "retries", Scopes: single, Meaning: "retries before the date that the server named"},
-	{ID: SkewS, Name: "skew_s", Unit: "s", Scopes: single, Meaning: "how far retries miss the dates that the server named, on average; below 0 is early"},
-	{ID: SkewSpreadS, Name: "skew_spread_s", Unit: "s", Scopes: single, Meaning: "standard deviation of skew_s"},
+	{ID: SkewedRetries, Name: "skewed_retries", Unit: "retries", Scopes: both, Meaning: "retries before the date that the server named"},
+	{ID: SkewS, Name: "skew_s", Unit: "s", Scopes: both, Meaning: "how far retries miss the dates that the server named, on average; below 0 is early"},
+	{ID: SkewSpreadS, Name: "skew_spread_s", Unit: "s", Scopes: both, Meaning: "standard deviation of skew_s"},
 	{ID: OverwaitedRetries, Name: "overwaited_retries", Unit: "retries", Scopes: single, Meaning: "hinted retries later than three times the wait and five seconds"},
 	{ID: OverwaitedShare, Name: "overwaited_share", Scopes: single, Meaning: "share of hinted retries that came far too late"},
+	{ID: OverwaitedLow, Name: "overwaited_low", Scopes: single, Meaning: "lower bound (Wilson, z 2.58) of the share of hinted clients that ever came far too late"},
 	{ID: RescaledRetries, Name: "rescaled_retries", Unit: "retries", Scopes: single, Meaning: "early retries that fit the wait read in another unit"},
 	{ID: RescaledShare, Name: "rescaled_share", Scopes: single, Meaning: "share of hinted retries that fit the wait read in another unit"},
 	{ID: FinalRetries, Name: "final_retries", Unit: "retries", Scopes: single, Meaning: "retries of answers that no waiting cures"},
@@ -194,7 +196,7 @@ var features = [featureCount]Feature{
 	{ID: DisagreeShare, Name: "disagree_share", Scopes: everyone, Meaning: "share of refusals with two waits that are at odds"},
 	{ID: DisagreeLow, Name: "disagree_low", Scopes: everyone, Meaning: "lower bound of disagree_share (Wilson, z 2.58)"},
 	{ID: KeptRetries, Name: "kept_retries", Unit: "retries", Scopes: everyone, Meaning: "retries of the last minute that kept to the wait, and ended"},
-	{ID: KeptRefusedShare, Name: "kept_refused_share", Scopes: everyone, Meaning: "share of them that were refused again"},
+	{ID: KeptRefusedShare, Name: "kept_refused_share", Scopes: everyone, Meaning: "share of them that were refused again on a route that served nobody then"},
 	{ID: KeptRefusedLow, Name: "kept_refused_low", Scopes: everyone, Meaning: "lower bound of kept_refused_share (Wilson, z 2.58)"},
 }
 
