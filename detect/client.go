@@ -187,6 +187,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		return
 	}
 	e.auditOutcome(d, c, f)
+	d.hints.dates.see(&r.Exchange)
 	refused, broken := r.Refused(), faulty(r)
 	d.sum.ended++
 	if f.link.Attempt <= 1 && !f.noChain {

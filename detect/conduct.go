@@ -40,6 +40,8 @@ const (
 	earlyMs    // by how much early retries were early, summed
 	datedMs    // date hints: retry minus hinted moment, summed, ms
 	datedSq    // and its square, summed, in tenths of a second
+	datedGap   // how long those waited, summed, ms
+	datedGapSq // and its square, summed, in tenths of a second
 	sent       // attempts in the present budget window
 	warned     // refusals that named a wait, and nothing since
 	deeds
@@ -93,7 +95,7 @@ func (s *conducts) add(o *conduct, sign int64) {
 // none.
 func (c *client) fair(now int64, skewed bool) conduct {
 	out := c.did
-	if _, _, steady := skew(int64(out[dated]), int64(out[datedMs]), int64(out[datedSq])); steady || skewed {
+	if skewed || out.ownClock() {
 		out[hinted] -= out[dated]
 		out[early] = max(out[early]-out[datedEarly], 0)
 	} else {

@@ -3,6 +3,8 @@ package detect
 import (
 	"math"
 	"time"
+
+	"stormwatch/capture"
 )
 
 // dateCounts sum how retries kept to waits that were named as dates: how far they
@@ -11,6 +13,8 @@ import (
 type dateCounts struct {
 	n, early      int64
 	missMs, gapMs int64
+	clocks        int64 // answers with a Date
+	clockMs       int64 // the Date less the capture's clock
 	missSq, gapSq int64 // in hundredths of a second, squared
 }
 
@@ -20,8 +24,21 @@ func (d *dateCounts) add(o *dateCounts) {
 	d.missMs += o.missMs
 	d.gapMs += o.gapMs
 	d.missSq += o.missSq
+	d.clocks += o.clocks
+	d.clockMs += o.clockMs
 	d.gapSq += o.gapSq
 }
+
+// see takes the clock of a server from an answer.
+func (d *dateCounts) see(x *capture.Exchange) {
+	if x.Date != 0 && x.Outcome == capture.Answered {
+		d.clocks++
+		d.clockMs += min(max(x.Date*1000+500-x.End/1e6, -maxOff), maxOff)
+	}
+}
+
+// maxOff bounds what one clock may add, in milliseconds: a day.
+const maxOff = 86400e3
 
 // maxMiss bounds what one retry may add, so that sums of squares cannot overflow.
 const maxMiss = int64(time.Minute)
@@ -39,8 +56,12 @@ func (e *engine) auditDate(d *delta, c *client, f *flight, resolution int64) {
 	h.gapMs += waited
 	h.gapSq += waited / 10 * (waited / 10)
 	c.count(d, dated, 1)
-	c.did[datedMs] += int32(miss)
-	c.count(d, datedSq, int32(miss/100*(miss/100)))
+	if c.did[dated] <= mostDates {
+		c.did[datedMs] += int32(miss)
+		c.did[datedSq] += int32(miss / 100 * (miss / 100))
+		c.did[datedGap] += int32(waited)
+		c.did[datedGapSq] += int32(waited / 100 * (waited / 100))
+	}
 	if tooEarly(wait, gap, resolution) {
 		h.early++
 		c.note(d, f, datedEarly, f.rec.Start)
@@ -48,17 +69,32 @@ func (e *engine) auditDate(d *delta, c *client, f *flight, resolution int64) {
 }
 
 // skewed tells whether the dates that servers name are kept to by clocks that
-// differ from theirs, of late: retries come too early, and how early they come
-// varies less than how long they waited. Who ignores a date waits as it likes, and
-// misses it by more the further off it is.
+// differ from theirs, of late: retries come too early, yet they follow the dates,
+// or they come no earlier than the servers' clocks are seen to be slow. Who ignores
+// a date waits as it likes, and misses it by more the further off it is.
 func (d *dateCounts) skewed() bool {
 	mean, spread := moments(d.n, d.missMs, d.missSq)
 	_, waits := moments(d.n, d.gapMs, d.gapSq)
-	return d.n >= pooledDates && mean < -2*float64(dateClock)/1e9 && (spread < steadySpread || spread < .9*waits)
+	return d.n >= pooledDates && mean < -leastSkew && (spread < follows*waits || d.slow(mean))
 }
 
-// pooledDates is how many retries tell a deviation within a quarter.
-const pooledDates = 10
+// slow tells whether the servers' own clocks explain that dates are missed by mean
+// seconds: what their Date fields say, against the clock of the capture.
+func (d *dateCounts) slow(mean float64) bool {
+	if d.clocks < pooledDates {
+		return false
+	}
+	off := float64(d.clockMs) / 1e3 / float64(d.clocks)
+	return off < -leastSkew && mean > off-.5
+}
+
+const (
+	pooledDates = 10  // retries that tell a deviation within a quarter
+	fewestDates = 5   // of one client
+	mostDates   = 1e3 // of one client: its sums stay within 32 bits, and more tell nothing new
+	leastSkew   = 2.  // s: dates are cut to whole seconds, at either end
+	follows     = .9  // where waits do not follow the dates, what is missed spreads more than what was waited
+)
 
 // moments gives mean and deviation in seconds.
 func moments(n, sumMs, sumSq int64) (mean, spread float64) {
@@ -69,18 +105,11 @@ func moments(n, sumMs, sumSq int64) (mean, spread float64) {
 	return mean, math.Sqrt(max(float64(sumSq)/1e4/float64(n)-mean*mean, 0))
 }
 
-const (
-	fewestDates  = 3   // retries after dates before a skew is told
-	steadySpread = .75 // s: a date is cut to whole seconds, which spreads by .3 s, and jitter of clients adds to it
-)
-
-// skew is how far retries miss the dates they were given: mean and deviation in
-// seconds, and whether that is a clock's doing.
-func skew(n, sumMs, sumSq int64) (mean, spread float64, steady bool) {
-	if n < fewestDates {
-		return 0, 0, false
-	}
-	mean = float64(sumMs) / 1e3 / float64(n)
-	spread = math.Sqrt(max(float64(sumSq)/100/float64(n)-mean*mean, 0))
-	return mean, spread, mean < -2*float64(dateClock)/1e9 && spread < max(steadySpread, -mean/3)
+// ownClock tells whether a client misses its dates by its own clock: by the same
+// each time, though the waits differ.
+func (c *conduct) ownClock() bool {
+	n := int64(min(c[dated], mostDates))
+	mean, spread := moments(n, int64(c[datedMs]), 100*int64(c[datedSq]))
+	_, waits := moments(n, int64(c[datedGap]), 100*int64(c[datedGapSq]))
+	return n >= fewestDates && mean < -leastSkew && spread < follows/2*waits
 }

@@ -188,7 +188,7 @@ func (j *judge) clientFeatures(e *engine, s *conducts) {
 		v.Set(rules.EarlyMeanS, float64(s[earlyMs])/1e3/float64(s[early]), s[early])
 	}
 	if s[datedEarly] > 0 {
-		mean, spread, _ := skew(s[dated], s[datedMs], s[datedSq])
+		mean, spread := moments(s[dated], s[datedMs], 100*s[datedSq])
 		v.Set(rules.SkewS, mean, s[dated])
 		v.Set(rules.SkewSpreadS, spread, s[dated])
 	}

