@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -95,10 +96,8 @@ func (j *judge) activeNames() (names []string) {
 func (j *judge) who(e *engine) string {
 	clients := sum(&e.pop.refusedBy)
 	what := "refused"
-	for k, n := range j.flagged {
-		if n > 0 && j.find(j.clientSig[k].ID) != nil {
-			clients, what = n, "sending too early"
-		}
+	if k := j.gravest(); k >= 0 {
+		clients, what = j.flagged[k], cmp.Or(j.clientSig[k].Does, "show "+j.clientSig[k].ID)
 	}
 	s := ""
 	if clients > 0 {
@@ -114,6 +113,29 @@ func (j *judge) who(e *engine) string {
 		s = strings.TrimPrefix(s+" → ", " → ") + e.names.texts.Text(e.names.routeOf[r])
 	}
 	return s
+}
+
+// gravest is the client signature that says most of who is to blame: the gravest,
+// then the one that most clients carry; -1 if none holds.
+func (j *judge) gravest() int {
+	best := -1
+	for k, s := range j.clientSig {
+		if j.flagged[k] == 0 || j.find(s.ID) == nil || s.Scope != rules.Client {
+			continue
+		}
+		if best < 0 || j.heavier(k, best) {
+			best = k
+		}
+	}
+	return best
+}
+
+func (j *judge) heavier(k, than int) bool {
+	a, b := j.clientSig[k], j.clientSig[than]
+	if a.Storm != b.Storm {
+		return a.Storm
+	}
+	return cmp.Or(cmp.Compare(severity(a.Severity), severity(b.Severity)), cmp.Compare(j.flagged[k], j.flagged[than])) > 0
 }
 
 // onlyGroup returns the agent group when there is exactly one, else 0.
@@ -164,15 +186,32 @@ func (j *judge) advise(v *Verdict) {
 		v.Do = "Find out what the server can serve, and who asks: see what is not judged, and why."
 		v.Dont = "Do not raise a limit before it is known whether demand or retries fill it."
 	}
-	for _, id := range []string{"rising-share-after-burst", "lockstep", "hint-ignored", "hint-missing"} {
-		if v.Cause == CauseCapacity {
-			break
+	if v.Cause == CauseCapacity || v.Cause == CauseServer {
+		return
+	}
+	if f := j.foremost(); f != nil {
+		v.Do, v.Dont = j.firstAdvice(f.sig.ID)
+	}
+}
+
+// foremost is the finding to act on first: what makes the storm, then what is
+// gravest; nil where there are only remarks.
+func (j *judge) foremost() *found {
+	rank := func(f *found) int {
+		r := 2 * int(severity(f.said.Severity))
+		if f.sig.Storm || f.sig.ID == "lockstep" {
+			r++
 		}
-		if f := j.find(id); f != nil {
-			v.Do, v.Dont = j.firstAdvice(id)
-			return
+		return r
+	}
+	var best *found
+	for i := range j.found {
+		f := &j.found[i]
+		if f.over == 0 && severity(f.said.Severity) >= Medium && (best == nil || rank(f) > rank(best)) {
+			best = f
 		}
 	}
+	return best
 }
 
 func (j *judge) firstAdvice(signature string) (do, dont string) {

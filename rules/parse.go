@@ -12,7 +12,7 @@ const evidenceExchanges = "exchanges"
 // scopes.
 func (d *document) signatures(n *yaml.Node) []*Signature {
 	keys := d.mapping(n, "a signature", "signature", "scope", "about", "needs", "when", "parts", "severity",
-		"false_positive_rate", "says", "mitigations", "storm")
+		"false_positive_rate", "says", "mitigations", "storm", "does")
 	s := Signature{
 		ID:             d.id(keys["signature"], n, "signature"),
 		About:          d.line(keys["about"], n, "about"),
@@ -20,6 +20,7 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 		Severity:       d.oneOf(keys["severity"], n, "severity", []string{"info", "low", "medium", "high", "critical"}),
 		FalsePositives: d.line(keys["false_positive_rate"], n, "false_positive_rate"),
 		Says:           d.line(keys["says"], n, "says"),
+		Does:           d.does(keys["does"], keys["scope"]),
 		Storm:          d.yes(keys["storm"], "storm"),
 		From:           d.file,
 	}
@@ -38,6 +39,22 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 	}
 	s.evidence(c.clauses)
 	return perScope(&s, c.scopes)
+}
+
+// does reads what a client that shows the signature does; only clients do anything.
+func (d *document) does(n, scope *yaml.Node) string {
+	switch {
+	case n == nil:
+		return ""
+	case !mentions(scope, string(Client)):
+		d.fail(n, "does says what clients do: scope %s is needed", Client)
+		return ""
+	}
+	return d.line(n, n, "does")
+}
+
+func mentions(n *yaml.Node, value string) bool {
+	return n != nil && (n.Value == value || slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Value == value }))
 }
 
 func perScope(s *Signature, scopes []Scope) (out []*Signature) {

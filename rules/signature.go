@@ -19,6 +19,7 @@ type Signature struct {
 	FalsePositives string // the error rate, and the test that measures it
 	Says           string // the sentence, with {feature} in place of values
 	Mitigations    []string
+	Does           string // of clients: what those who show it do, as in "12 clients retry at once"
 	Storm          bool   // where it holds while much is refused and retries are impatient, clients make a storm
 	From           string // the file it was read from
 
