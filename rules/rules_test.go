@@ -155,8 +155,15 @@ func TestSignaturesInOrder(t *testing.T) {
 		got = append(got, s.ID+" "+string(s.Scope))
 	}
 	want := []string{
-		"capacity-not-behaviour population", "hint-ignored client", "hint-missing population",
-		"lockstep population", "lockstep agent", "rising-share-after-burst population",
+		"body-error-retried client", "budget-exceeded population", "budget-exceeded client",
+		"capacity-not-behaviour population", "client-parked client", "clock-skew-early client",
+		"credential-rotation client", "hint-absurd population", "hint-ignored client",
+		"hint-malformed population", "hint-missing population", "hint-overwaited client",
+		"hint-too-short population", "hint-unit-confusion client", "hint-zero population",
+		"hints-disagree population", "immediate-retry client", "limit-known-ignored client",
+		"lockstep population", "lockstep agent", "non-retryable-retried client",
+		"past-deadline client", "rising-share-after-burst population", "uncapped-attempts client",
+		"unsafe-write-retried client",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("signatures %q, want %q", got, want)
