@@ -52,20 +52,30 @@ func (e *engine) auditDate(d *delta, c *client, f *flight, resolution int64) {
 	h := &d.hints.dates
 	h.n++
 	h.missMs += miss
-	h.missSq += miss / 10 * (miss / 10)
+	h.missSq += square(miss, 10)
 	h.gapMs += waited
-	h.gapSq += waited / 10 * (waited / 10)
+	h.gapSq += square(waited, 10)
 	c.count(d, dated, 1)
 	if c.did[dated] <= mostDates {
 		c.did[datedMs] += int32(miss)
-		c.did[datedSq] += int32(miss / 100 * (miss / 100))
+		c.did[datedSq] += int32(square(miss, 100))
 		c.did[datedGap] += int32(waited)
-		c.did[datedGapSq] += int32(waited / 100 * (waited / 100))
+		c.did[datedGapSq] += int32(square(waited, 100))
 	}
 	if tooEarly(wait, gap, resolution) {
 		h.early++
 		c.note(d, f, datedEarly, f.rec.Start)
 	}
+}
+
+// square of a time in units of so many milliseconds, rounded: cut off, it would
+// make a deviation smaller than it is.
+func square(ms, unit int64) int64 {
+	if ms < 0 {
+		ms = -ms
+	}
+	n := (ms + unit/2) / unit
+	return n * n
 }
 
 // skewed tells whether the dates that servers name are kept to by clocks that

@@ -105,11 +105,24 @@ func (p *page) notJudged(s *detect.Snapshot) {
 		return
 	}
 	p.head("Not judged", "")
+	var missing []string // what more data may bring: their reasons in full are in the JSON
 	width := 0
 	for _, n := range s.NotJudged {
+		if strings.HasPrefix(n.Reason, tooLittle) {
+			missing = append(missing, n.Signature)
+			continue
+		}
 		width = max(width, min(len(n.Signature), 30))
 	}
 	for _, n := range s.NotJudged {
-		p.term(2, n.Signature, width+2, n.Reason)
+		if !strings.HasPrefix(n.Reason, tooLittle) {
+			p.term(2, n.Signature, width+2, n.Reason)
+		}
+	}
+	if len(missing) > 0 {
+		p.term(2, tooLittle, len(tooLittle)+2, strings.Join(missing, ", "))
 	}
 }
+
+// tooLittle begins the reasons that more of the same input may remove.
+const tooLittle = "too little data"
