@@ -177,13 +177,20 @@ func shortest(value []byte) Hint {
 	return h
 }
 
-// clock is the server's clock when it answered, Unix ms; ours where it does not
-// say.
+// clock is the server's clock when it answered, Unix ms: its Date, which says no
+// fraction of the second. Where our clock agrees with it, ours has the fraction;
+// an answer on its way for longer was made late in that second. Without a Date
+// it is ours.
 func (x *Exchange) clock() int64 {
-	if x.Date != 0 {
-		return x.Date * 1e3
+	const late = 3000
+	ours, date := x.End/1e6, x.Date*1e3
+	switch off := ours - date; {
+	case x.Date == 0, off >= 0 && off < 1000:
+		return ours
+	case off >= 1000 && off < late:
+		return date + 999
 	}
-	return x.End / 1e6
+	return date + 500
 }
 
 // adviceOf reads true and false; anything else says nothing.

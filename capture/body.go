@@ -17,6 +17,26 @@ type Decision struct {
 	Raw    []byte // the wait as it was sent: a part of the body
 }
 
+// Apply takes a decision into its answer, after the fields. A wait in a body counts
+// where the fields name none.
+func (d *Decision) Apply(x *Exchange, s *Settled, names *Interner) {
+	reason := d.Reason
+	if d.Wait.State == Present && x.Hint.State != Present {
+		x.Hint = d.Wait
+		x.Hint.Raw = names.Intern(d.Raw[:min(len(d.Raw), maxRaw)])
+		if x.Status == 403 && reason == Unjudged {
+			reason = Throttle
+		}
+	}
+	switch {
+	case reason == Unjudged:
+	case x.Status < 400: // the status says that all is well
+		x.Reason = reason
+	default:
+		s.Mark = reason
+	}
+}
+
 // LooksAt tells how many bytes of a body are wanted; 0 for none. media is the
 // Content-Type, encoded that a Content-Encoding is set.
 func LooksAt(status uint16, media []byte, encoded bool) int {
@@ -259,6 +279,8 @@ func (j *jsonBody) say(key, v []byte, quoted bool) {
 	case "retry_after", "retryAfter", "retry_after_seconds", "retryAfterSeconds":
 		if n, ok := decimal(v); ok && heard {
 			j.waits(times(n, second), v)
+		} else if d, ok := duration(v); ok && heard {
+			j.waits(d, v)
 		}
 	case "retry_after_ms", "retryAfterMs":
 		if n, ok := decimal(v); ok && heard {

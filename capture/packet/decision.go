@@ -33,23 +33,8 @@ func (s *stream) judge(m *message) {
 	}
 }
 
-// decided takes what a body says. A wait in it counts where the headers name
-// none.
+// decided takes what a body says.
 func (s *stream) decided(m *message, b []byte) {
-	x := &m.x
-	d := capture.Decide(x.Status, b)
-	if d.Wait.State == capture.Present && x.Hint.State != capture.Present {
-		x.Hint = d.Wait
-		x.Hint.Raw = s.t.out.names.Intern(clip(d.Raw, maxHint))
-		if x.Status == 403 && d.Reason == capture.Unjudged {
-			d.Reason = capture.Throttle
-		}
-	}
-	switch {
-	case d.Reason == capture.Unjudged:
-	case x.Status < 400: // the status says that all is well
-		x.Reason = d.Reason
-	default:
-		m.told.Mark = d.Reason
-	}
+	d := capture.Decide(m.x.Status, b)
+	d.Apply(&m.x, &m.told, s.t.out.names)
 }
