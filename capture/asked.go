@@ -224,3 +224,13 @@ func deadlineAt(b []byte) int64 {
 	}
 	return at * 1e6
 }
+
+// Identifies tells whether the field's whole value is an id that all attempts
+// share.
+func (f AskField) Identifies() bool { return f != 0 && askRows[f].asks == asksID }
+
+// Passes tells whether the field's value is an id that hops pass on.
+func (f AskField) Passes() bool { return f != 0 && askRows[f].asks == asksPassed }
+
+// Limits tells whether the field says when its caller stops waiting.
+func (f AskField) Limits() bool { return f != 0 && askRows[f].asks >= asksTimeout }
