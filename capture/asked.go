@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"math"
 	"time"
 )
 
@@ -149,7 +150,7 @@ func (f AskField) Deadline(value []byte, start int64) int64 {
 		return deadlineAt(value)
 	case asksNanos:
 		_, text, _ := bytes.Cut(value, []byte(" "))
-		n, _ := digitsUpTo(text, 1<<62)
+		n, _ := large(text)
 		return n
 	}
 	if !ok || wait <= 0 || wait >= maxWait {
@@ -210,7 +211,7 @@ func instant(year, month, date, seconds, ms int64) int64 {
 // size, or a date.
 func deadlineAt(b []byte) int64 {
 	whole, _, _ := bytes.Cut(b, []byte("."))
-	if v, ok := digitsUpTo(whole, 1<<62); ok {
+	if v, ok := large(whole); ok {
 		for _, u := range [...]int64{second, 1e6, 1e3, 1} {
 			if v >= 1e18/u && v < 9e18/u { // 2001 to 2255
 				return v * u
@@ -223,6 +224,16 @@ func deadlineAt(b []byte) int64 {
 		return 0
 	}
 	return at * 1e6
+}
+
+// large reads a number of at most 19 digits, as many as Unix ns have; a larger
+// one is 0.
+func large(b []byte) (n int64, ok bool) {
+	const digits = 19
+	if n, ok = digitsUpTo(b, math.MaxInt64); !ok || len(b) > digits || n < 0 {
+		return 0, ok
+	}
+	return n, true
 }
 
 // Identifies tells whether the field's whole value is an id that all attempts
