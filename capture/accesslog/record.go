@@ -20,7 +20,7 @@ type record struct {
 	took    int64
 	answers [maxAnswers]answer
 	step    int64            // resolution of took; 0 where it is not known
-	said    uint8            // how many answers there are
+	said    uint8            // how many answers there are; maxAnswers+1 for more than are kept
 	ask     capture.AskField // that the deadline's text is of
 	torn    bool             // the end of the line is missing, though all that counts is there
 }
@@ -124,8 +124,8 @@ func (r *reading) put(f *field, b []byte) bool {
 	case roleAnswer:
 		if int(r.said) < len(r.answers) {
 			r.answers[r.said] = answer{f.answer, b}
-			r.said++
 		}
+		r.said = min(r.said+1, maxAnswers+1)
 		r.has |= 1 << roleAnswer
 		return true
 	case roleDeadline:

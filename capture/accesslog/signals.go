@@ -67,7 +67,10 @@ func (b *builder) hint(x *capture.Exchange) {
 	b.plains = b.plains[:0]
 	b.told(retryAfter, r.get(roleRetryAfter))
 	b.told(retryMillis, r.get(roleRetryMillis))
-	for _, s := range r.answers[:r.said] {
+	if r.said > maxAnswers {
+		b.health.Bound(boundAnswers)
+	}
+	for _, s := range r.answers[:min(r.said, maxAnswers)] {
 		b.told(s.field, dashless(s.text))
 	}
 	told := a.Settle(x, b.health.SeesHints)
@@ -76,6 +79,8 @@ func (b *builder) hint(x *capture.Exchange) {
 	}
 	x.Refusal(told.Reset)
 }
+
+const boundAnswers = "more limit headers in one line than are read"
 
 const answered uint64 = 1<<roleRetryAfter | 1<<roleRetryMillis | 1<<roleShown | 1<<roleAnswer | 1<<roleDateField
 
