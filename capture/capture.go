@@ -82,9 +82,9 @@ func ReasonOf(status uint16) Reason {
 	switch {
 	case status == 0:
 		return Unjudged
-	case status == 429:
+	case status == 429, status == 420, status == 509: // those of Twitter and of bandwidth limits, which AWS's SDKs take for throttles too
 		return Throttle
-	case status == 503:
+	case status == 503, status == 529: // Anthropic's, and others': overloaded
 		return Overload
 	case status == 402:
 		return Quota

@@ -35,7 +35,9 @@ func TestRetryAfter(t *testing.T) {
 		{"words", "2 minutes", 0, 0, Malformed, 0},
 		{"negative", "-1", 0, 0, Malformed, 0},
 		{"signed", "+1", 0, 0, Malformed, 0},
-		{"decimal", "1.5", 0, 0, Malformed, 0},
+		{"decimal", "2.0", 0, 0, RetryAfterDecimal, 2}, // Shopify's
+		{"decimal without its fraction", "1.", 0, 0, Malformed, 0},
+		{"two points", "1.2.3", 0, 0, Malformed, 0},
 		{"unit", "5s", 0, 0, Malformed, 0},
 		{"empty", "", 0, 0, Malformed, 0},
 		{"blank", " \t ", 0, 0, Malformed, 0},

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"net/http"
 	"time"
 )
 
@@ -14,7 +13,8 @@ const MaxHint = 10 * 365 * 24 * 3600
 // seconds, or a date that is judged against the server's own clock. date is the
 // Date field of the same response in Unix seconds, or, where that is 0, fallback
 // is used: the moment the response was seen, in Unix seconds. A date that has
-// passed is a wait of 0, as is "0". Anything else is Malformed and is never 0.
+// passed is a wait of 0, as is "0". A fraction, which some servers send and some
+// clients drop, has a kind of its own. Anything else is Malformed and never 0.
 // Raw is left for the caller to set.
 func ParseRetryAfter(value []byte, date, fallback int64) Hint {
 	value = bytes.TrimSpace(value)
@@ -26,18 +26,19 @@ func ParseRetryAfter(value []byte, date, fallback int64) Hint {
 		h.Kind, h.Wait = RetryAfterSeconds, n*int64(time.Second)
 		return h
 	}
-	if value[0] < 'A' || len(value) > 40 { // a date starts with a weekday
+	if n, ok := decimal(value); ok {
+		h.Kind, h.Wait = RetryAfterDecimal, times(n, int64(time.Second))
 		return h
 	}
-	at, err := http.ParseTime(string(value))
-	if err != nil {
+	at, ok := httpDate(value)
+	if !ok {
 		return h
 	}
 	if date == 0 {
 		date = fallback
 	}
 	h.Kind = RetryAfterDate
-	h.Wait = min(max(at.Unix()-date, 0), MaxHint) * int64(time.Second)
+	h.Wait = min(max(at-date, 0), MaxHint) * int64(time.Second)
 	return h
 }
 

@@ -103,7 +103,14 @@ groups: [{name: g, count: 2, policy: none, paths: [/a], demand: [{to: 1ms, units
 	if !strings.Contains(answer, "Date: Mon, 02 Mar 2026 03:08:30 GMT\r\n") || !strings.Contains(answer, "Retry-After: Mon, 02 Mar 2026 03:08:35 GMT\r\n") {
 		t.Errorf("%s", answer)
 	}
-	h := hint(capture.NewInterner(10, 100), r.Rows[1].Fields, r.date(&r.Rows[1]).Unix())
+	var h capture.Hint
+	err = r.Source("x").Run(t.Context(), func(b *capture.Batch) error {
+		h = b.Exchanges[1].Hint
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if h.Kind != capture.RetryAfterDate || h.Wait != 5e9 {
 		t.Errorf("read as %+v, want 5 s", h)
 	}

@@ -288,13 +288,15 @@ func TestSourceReadsHints(t *testing.T) {
 	names := capture.NewInterner(100, 1000)
 	for fields, want := range map[string]capture.Hint{
 		"":                         {State: capture.Absent},
-		"X-RateLimit-Reset: 5\r\n": {State: capture.Absent},
+		"X-RateLimit-Reset: 5\r\n": {State: capture.Present, Kind: capture.ResetSeconds, Wait: 5e9},
 		"Retry-After: 5\r\nretry-after-ms: 250\r\n":      {State: capture.Present, Kind: capture.RetryAfterMillis, Wait: 250e6},
 		"Retry-After: 5\r\nretry-after-ms: x\r\n":        {State: capture.Present, Kind: capture.RetryAfterSeconds, Wait: 5e9},
 		"x-ms-retry-after-ms: x\r\n":                     {State: capture.Present, Kind: capture.Malformed},
 		"Retry-After: Mon, 02 Mar 2026 03:10:07 GMT\r\n": {State: capture.Present, Kind: capture.RetryAfterDate, Wait: 7e9},
 	} {
-		got := hint(names, fields, 1772421000)
+		x := capture.Exchange{Status: 429, Reason: capture.Throttle, Date: 1772421000}
+		(&Source{}).answered(capture.NewAnswers(names, &capture.Health{}), names, &x, &Row{Fields: fields}, "")
+		got := x.Hint
 		got.Raw = 0
 		if got != want {
 			t.Errorf("%q: %+v, want %+v", fields, got, want)

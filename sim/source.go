@@ -43,6 +43,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 	rows := s.result.Rows
 	b := capture.Batch{Names: capture.NewInterner(maxNames, maxNameBytes)}
 	health := capture.Health{Unit: "packets", Resolution: 1, SeesHints: true, SeesPorts: true}
+	answers := capture.NewAnswers(b.Names, &health)
 	for from := 0; ; from += batchSize {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -50,7 +51,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		to := min(from+batchSize, len(rows))
 		b.Exchanges, b.Text = b.Exchanges[:0], b.Text[:0]
 		for i := from; i < to; i++ {
-			s.append(&b, &health, i)
+			s.append(&b, answers, &health, i)
 		}
 		if to == len(rows) {
 			b.Done, b.Health = 1, health.Clone()
@@ -70,7 +71,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 
 // append adds row i. Frames are numbered as if each message were one packet and
 // nothing else were on the wire.
-func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
+func (s *Source) append(b *capture.Batch, answers *capture.Answers, health *capture.Health, i int) {
 	r, row := s.result, &s.result.Rows[i]
 	g, conn, frame := r.Group(row), &r.Conns[row.Conn], health.Read+1
 	x := capture.Exchange{
@@ -82,9 +83,6 @@ func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
 		Agent:   b.Names.InternString(g.Agent),
 		Status:  row.Status, Outcome: row.Outcome, Reason: capture.ReasonOf(row.Status),
 		At: capture.Provenance{A: frame},
-	}
-	if row.BodyError {
-		x.Reason = capture.BodyRefusal
 	}
 	if body := r.requestBody(row); body != "" {
 		x.Body = digest(body)
@@ -100,7 +98,7 @@ func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
 		health.Read++
 		x.At.B = frame + 1
 		x.Date = r.date(row).Unix()
-		x.Hint = hint(b.Names, row.Fields, x.Date)
+		s.answered(answers, b.Names, &x, row, r.body(row))
 	}
 	health.Used = health.Read
 	b.Exchanges = append(b.Exchanges, x)
@@ -108,6 +106,7 @@ func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
 
 // asked takes what the further header lines of a request tell.
 func (s *Source) asked(names *capture.Interner, x *capture.Exchange, fields string) {
+	rank := uint8(255)
 	for line := range strings.SplitSeq(fields, "\r\n") {
 		name, value, _ := strings.Cut(line, ": ")
 		switch name = strings.ToLower(name); name {
@@ -119,39 +118,41 @@ func (s *Source) asked(names *capture.Interner, x *capture.Exchange, fields stri
 			}
 		case "x-forwarded-for":
 			x.Forwarded = names.InternString(value)
-		case "idempotency-key":
-			x.IdemKey = digest(value)
-		case "amz-sdk-invocation-id":
-			if x.IdemKey == 0 {
-				x.IdemKey = digest(value)
-			}
 		default:
 			if a, ok := capture.ParseAttempt(name, []byte(value)); ok {
 				x.Attempt = a
 			}
 		}
+		f := capture.AskFieldOf([]byte(name))
+		if id, n := f.ID([]byte(value)); id != 0 && n < rank {
+			x.IdemKey, rank = id, n
+		}
+		if id, _ := f.Passed([]byte(value)); id != 0 && x.RequestID == 0 {
+			x.RequestID = id
+		}
+		if at := f.Deadline([]byte(value), x.Start); at != 0 {
+			x.Deadline = at
+		}
 	}
 }
 
-// hint reads the wait that an answer names: of several the finest unit, unless it
-// cannot be read and another one can.
-func hint(names *capture.Interner, fields string, date int64) (h capture.Hint) {
-	h.State = capture.Absent
-	for _, name := range [...]string{"retry-after-ms", "x-ms-retry-after-ms", retryAfter} {
-		raw, ok := fieldValue(fields, name)
-		if !ok {
-			continue
+// answered takes what the fields and the body of an answer tell.
+func (s *Source) answered(a *capture.Answers, names *capture.Interner, x *capture.Exchange, row *Row, body string) {
+	a.Begin()
+	media, encoded := []byte(nil), false
+	for line := range strings.SplitSeq(row.Fields, "\r\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		if strings.EqualFold(name, "content-type") {
+			media = []byte(value)
 		}
-		if name == retryAfter {
-			h = capture.ParseRetryAfter([]byte(raw), date, 0)
-		} else {
-			h = capture.ParseRetryAfterMillis([]byte(raw))
-		}
-		if h.Raw = names.InternString(raw); h.Usable() {
-			break
-		}
+		a.Tell(capture.FieldOf([]byte(name)), []byte(value))
 	}
-	return h
+	told := a.Settle(x, true)
+	look := capture.LooksAt(x.Status, media, encoded)
+	d := capture.Decide(x.Status, []byte(body[:min(len(body), look)]))
+	d.Apply(x, &told, names)
+	x.Reason = x.Reason.Because(told.Mark)
+	x.Refusal(told.Reset)
 }
 
 func digest(text string) uint64 {

@@ -137,9 +137,9 @@ func apacheField(letter byte, arg string) (field, bool) {
 		}
 		return field{role: roleTook, kind: kindNumber, unit: unit}, unit != 0
 	case 'i':
-		return field{role: requestHeader(arg)}, true
+		return requestHeader(arg), true
 	case 'o':
-		return field{role: responseHeader(arg)}, true
+		return responseHeader(arg), true
 	}
 	return field{}, false
 }
@@ -190,43 +190,6 @@ func apacheTime(arg string) (field, error) {
 	}
 	l, err := strftime(arg)
 	return field{role: what, kind: kindDate, lay: l}, err
-}
-
-// requestHeader returns what a request header means; responseHeader likewise.
-func requestHeader(name string) role {
-	switch name = strings.ToLower(name); name {
-	case "user-agent":
-		return roleAgent
-	case "x-forwarded-for", "x-real-ip", "forwarded", "cf-connecting-ip", "true-client-ip", "x-client-ip", "fastly-client-ip", "x-envoy-external-address":
-		return roleForwarded
-	case "host", ":authority":
-		return roleHost
-	case "x-request-id", "x-correlation-id", "traceparent", "x-amzn-trace-id", "x-b3-traceid":
-		return roleRequestID
-	case "idempotency-key", "x-idempotency-key", "amz-sdk-invocation-id", "gccl-invocation-id", "repeatability-request-id":
-		return roleIdempotency
-	case "amz-sdk-request":
-		return roleAmzRequest
-	case "x-stainless-retry-count":
-		return roleStainless
-	case "x-envoy-attempt-count":
-		return roleEnvoyAttempts
-	}
-	return secretHeader(name, "")
-}
-
-func responseHeader(name string) role {
-	switch strings.ToLower(name) {
-	case "retry-after":
-		return roleRetryAfter
-	case "retry-after-ms", "x-ms-retry-after-ms":
-		return roleRetryMillis
-	case "date":
-		return roleDateField
-	case "x-request-id":
-		return roleRequestID
-	}
-	return roleNone
 }
 
 // joinTargets makes one field of a path and the query right after it, which have

@@ -36,6 +36,8 @@ type builder struct {
 	kinds   statusCount
 	text    []byte // for one unescaped field
 	whole   []byte // for a target put together
+	plains  []byte // for headers of the response, unescaped
+	answers *capture.Answers
 	sent    uint64 // lines read when a batch was last handed over
 	wall    bool   // a time without a zone was seen
 	started bool   // the line says when the request came, but not for how long
@@ -78,6 +80,7 @@ func newBuilder(opt Options, sink capture.Sink) *builder {
 	b.health.Sampled = opt.Sampled
 	b.batch.Exchanges = make([]capture.Exchange, 0, batchSize)
 	b.batch.Names = b.names
+	b.answers = capture.NewAnswers(b.names, &b.health)
 	b.r.clock.loc, b.r.clock.until = opt.Zone, opt.Until
 	return b
 }

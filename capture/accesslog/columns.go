@@ -44,7 +44,10 @@ func (c *columnCutter) name(names []string) {
 	c.columns, c.date, c.clock = nil, -1, -1
 	for i, n := range names {
 		n = strings.ToLower(n)
-		f := c.kind.fields[n]
+		f, known := c.kind.fields[n]
+		if header, ok := strings.CutPrefix(n, "sc("); ok && !known {
+			f = responseHeader(strings.TrimSuffix(header, ")"))
+		}
 		f.name = n
 		switch n {
 		case "date", "date-local":

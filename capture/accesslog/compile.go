@@ -97,7 +97,7 @@ func (s *scanner) judged(format string) error {
 // single tells whether a role is taken from one field only: of several times and
 // durations the finest is taken.
 func (r role) single() bool {
-	return r != roleStartTime && r != roleEndTime && r != roleTook && r != roleNone && r != roleLimited
+	return r != roleStartTime && r != roleEndTime && r != roleTook && r != roleNone && r != roleLimited && r != roleAnswer
 }
 
 // join lets two fields stand beside each other where their forms keep them

@@ -135,21 +135,21 @@ func envoyTime(what role, arg string) (field, error) {
 }
 
 // envoyHeader reads X?Y: header X, or Y where that is missing.
-func envoyHeader(arg string, meaning func(string) role) field {
+func envoyHeader(arg string, meaning func(string) field) field {
 	first, second, _ := strings.Cut(arg, "?")
-	r := meaning(first)
-	if r == roleNone && second != "" {
-		r = meaning(second)
+	f := meaning(first)
+	if f.role == roleNone && second != "" {
+		f = meaning(second)
 	}
-	return field{role: r}
+	return f
 }
 
-func envoyRequest(name string) role {
+func envoyRequest(name string) field {
 	switch strings.ToLower(name) {
 	case ":method":
-		return roleMethod
+		return field{role: roleMethod}
 	case ":path", "x-envoy-original-path":
-		return roleTarget
+		return field{role: roleTarget}
 	}
 	return requestHeader(name)
 }

@@ -1,5 +1,7 @@
 package accesslog
 
+import "stormwatch/capture"
+
 // role is what a field of a line means to stormwatch.
 type role uint8
 
@@ -50,6 +52,8 @@ const (
 	roleCounter            // goes up by one with each request
 	roleShown              // response headers are logged, whatever they are
 	roleMessage            // the line that a collector's JSON carries
+	roleAnswer             // any other header of the response that tells of waits or limits
+	roleDeadline           // when the caller stops waiting
 	roles                  // how many there are
 )
 
@@ -61,7 +65,7 @@ func (r role) secret() bool {
 // kept tells whether a role's text is kept as it is until the line is cut.
 func (r role) kept() bool {
 	switch r {
-	case roleNone, roleAddr, rolePort, roleCode, roleStartTime, roleEndTime, roleTook, roleFraction, roleZone, roleLimited:
+	case roleNone, roleAddr, rolePort, roleCode, roleStartTime, roleEndTime, roleTook, roleFraction, roleZone, roleLimited, roleAnswer, roleDeadline:
 		return false
 	}
 	return true
@@ -77,6 +81,7 @@ var roleNames = [roles]string{
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",
 	roleCounter: "counter", roleShown: "response headers", roleMessage: "line",
+	roleAnswer: "limit", roleDeadline: "deadline",
 }
 
 // String returns the name of a role; "" for none.
@@ -115,4 +120,7 @@ type field struct {
 	pad  bool    // blanks may stand before it
 	sum  bool    // durations that add up
 	rank uint8   // of several keys for one role, the lowest is taken
+
+	answer capture.Field    // of role answer
+	ask    capture.AskField // of role deadline
 }

@@ -83,7 +83,7 @@ func haproxyVariable(format string, at int) (f field, quoted bool, next int, err
 		if end < 0 {
 			return f, false, 0, &FormatError{format, i, "[ is never closed by ]"}
 		}
-		f = field{role: haproxySample(format[i+1 : end])}
+		f = haproxySample(format[i+1 : end])
 		f.name = format[at : end+1]
 		return f, quoted, end + 1, nil
 	}
@@ -154,7 +154,7 @@ func haproxyField(name string) (f field, n int) {
 }
 
 // haproxySample reads what a sample expression fetches, where it is a header.
-func haproxySample(expression string) role {
+func haproxySample(expression string) field {
 	fetch, _, _ := strings.Cut(expression, ",")
 	name, arg, ok := strings.Cut(fetch, "(")
 	arg = strings.Trim(strings.TrimSuffix(arg, ")"), `"' `)
@@ -170,23 +170,24 @@ func haproxySample(expression string) role {
 		if i := strings.IndexByte(header, '.'); i >= 0 {
 			header = header[i+1:]
 		}
-		return aliasOf(strings.ToLower(header)).role
+		f := aliasOf(strings.ToLower(header)).field
+		return field{role: f.role, answer: f.answer, ask: f.ask}
 	case "src":
-		return roleAddr
+		return field{role: roleAddr}
 	case "src_port":
-		return rolePort
+		return field{role: rolePort}
 	case "method", "capture.req.method":
-		return roleMethod
+		return field{role: roleMethod}
 	case "path":
-		return rolePath
+		return field{role: rolePath}
 	case "pathq", "url", "capture.req.uri":
-		return roleTarget
+		return field{role: roleTarget}
 	case "query":
-		return roleQuery
+		return field{role: roleQuery}
 	case "status", "txn.status":
-		return roleCode
+		return field{role: roleCode}
 	case "unique-id", "uuid":
-		return roleRequestID
+		return field{role: roleRequestID}
 	}
-	return roleNone
+	return field{}
 }

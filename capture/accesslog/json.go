@@ -173,7 +173,7 @@ func (j *jsonCutter) take(m meaning, v []byte, quoted bool) {
 	if !quoted && string(v) == "null" {
 		v = nil
 	}
-	if best := j.best[m.role]; best != 0 && best <= m.rank {
+	if best := j.best[m.role]; best != 0 && best <= m.rank && m.role != roleAnswer {
 		return
 	}
 	if v == nil && (m.role == roleCode || m.role == roleStartTime || m.role == roleEndTime || m.role == roleAddr) {

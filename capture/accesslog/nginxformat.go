@@ -92,6 +92,9 @@ func nginxVariable(name string) (field, bool) {
 		}
 	}
 	f := nginxVariables[name]
+	if h, ok := headerVariable(name); ok && f == (field{}) && h.role != roleAgent && h.role != roleForwarded && h.role != roleHost {
+		f = h
+	}
 	if f == (field{}) {
 		f.role = secretHeader(strings.TrimPrefix(name, "http_"), name)
 	}

@@ -94,7 +94,7 @@ func (p *pairCutter) meaning(key []byte) meaning {
 }
 
 func (p *pairCutter) take(m meaning, v []byte, r *reading) {
-	if m.role == roleNone || p.best[m.role] != 0 && p.best[m.role] <= m.rank && !m.sum {
+	if m.role == roleNone || p.best[m.role] != 0 && p.best[m.role] <= m.rank && !m.sum && m.role != roleAnswer {
 		return
 	}
 	if len(v) == 0 && m.role == roleCode {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stormwatch/capture"
 )
 
 // patternFormat compiles `<ip> - <user> [<time>] "<request>" <status> <_>`:
@@ -71,6 +73,9 @@ func patternField(name string) (field, error) {
 	}
 	name, unit, ok := strings.Cut(name, ":")
 	f, known := patternFields[name]
+	if a := capture.FieldOf([]byte(name)); a != 0 && !known {
+		f, known = field{role: roleAnswer, answer: a}, true
+	}
 	if !known {
 		return f, fmt.Errorf("<%s> is not known; known are <_>, %s", name, "<"+strings.Join(slices.Sorted(maps.Keys(patternFields)), ">, <")+">")
 	}

@@ -1,22 +1,37 @@
 package accesslog
 
-import "bytes"
+import (
+	"bytes"
+
+	"stormwatch/capture"
+)
 
 // record is one line cut into what stormwatch uses. Its texts alias the line and
 // still carry the escapes of the format.
 type record struct {
-	has   uint64 // roles whose text is set
-	text  [roles][]byte
-	ip    [16]byte
-	port  uint16
-	code  uint16 // 0: no answer
-	coded bool   // a status was logged, be it one of no answer
-	start moment
-	end   moment
-	took  int64
-	step  int64 // resolution of took; 0 where it is not known
-	torn  bool  // the end of the line is missing, though all that counts is there
+	has     uint64 // roles whose text is set
+	text    [roles][]byte
+	ip      [16]byte
+	port    uint16
+	code    uint16 // 0: no answer
+	coded   bool   // a status was logged, be it one of no answer
+	start   moment
+	end     moment
+	took    int64
+	answers [maxAnswers]answer
+	step    int64            // resolution of took; 0 where it is not known
+	said    uint8            // how many answers there are; maxAnswers+1 for more than are kept
+	ask     capture.AskField // that the deadline's text is of
+	torn    bool             // the end of the line is missing, though all that counts is there
 }
+
+// answer is a header of the response that tells of waits or limits.
+type answer struct {
+	field capture.Field
+	text  []byte
+}
+
+const maxAnswers = 16 // in a line; no log has more
 
 // reading is the state of cutting the lines of one log.
 type reading struct {
@@ -57,6 +72,7 @@ func (r *reading) unsee(n int) {
 
 func (r *record) reset() {
 	r.has, r.ip, r.port, r.code, r.coded, r.torn = 0, [16]byte{}, 0, 0, false, false
+	r.said = 0
 	r.start, r.end, r.took, r.step = moment{}, moment{}, 0, 0
 }
 
@@ -105,6 +121,15 @@ func (r *reading) put(f *field, b []byte) bool {
 		return r.part(f, b)
 	case roleZone:
 		return r.zoned(b)
+	case roleAnswer:
+		if int(r.said) < len(r.answers) {
+			r.answers[r.said] = answer{f.answer, b}
+		}
+		r.said = min(r.said+1, maxAnswers+1)
+		r.has |= 1 << roleAnswer
+		return true
+	case roleDeadline:
+		r.ask = f.ask
 	case roleLimited: // of several limiters, the one that refused
 		if r.shows(roleLimited) && isRefusal(r.text[roleLimited]) {
 			return true

@@ -46,11 +46,11 @@ func (s *scanner) scan(line []byte, r *reading) fault {
 		if !t.steps[0].lit.stands(line, at) {
 			continue
 		}
-		has, start, end, took, step, seen := r.has, r.start, r.end, r.took, r.step, r.seen()
+		has, said, start, end, took, step, seen := r.has, r.said, r.start, r.end, r.took, r.step, r.seen()
 		if next, f := t.run(line, at, r); f == "" && (next == len(line) || t.loose) {
 			return ""
 		}
-		r.has, r.start, r.end, r.took, r.step = has, start, end, took, step
+		r.has, r.said, r.start, r.end, r.took, r.step = has, said, start, end, took, step
 		r.unsee(seen)
 	}
 	if !s.loose {

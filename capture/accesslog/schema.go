@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"stormwatch/capture"
 )
 
 // schema says what the keys of a JSON log, of key=value pairs or of a header
@@ -30,7 +32,7 @@ type must struct {
 // headerKeys are keys that stand for headers: request_User-Agent.
 type headerKeys struct {
 	prefix  string
-	meaning func(string) role
+	meaning func(string) field
 }
 
 // withRequest passes over records that have a status but no request: any program
@@ -67,9 +69,9 @@ func (s *schema) meaning(key string) meaning {
 	}
 	for _, h := range s.headers {
 		if rest, ok := strings.CutPrefix(key, h.prefix); ok {
-			f := field{name: key, role: h.meaning(strings.ReplaceAll(rest, "_", "-")), unit: int64(time.Millisecond)}
-			if f.role == roleRetryAfter {
-				f.unit = 0
+			f := h.meaning(strings.ReplaceAll(rest, "_", "-"))
+			if f.name = key; f.role != roleRetryAfter {
+				f.unit = int64(time.Millisecond)
 			}
 			return meaning{field: f, rank: 2}
 		}
@@ -86,6 +88,13 @@ func aliasOf(key string) meaning {
 	if m, ok := aliases[flat]; ok {
 		m.name = key
 		return m
+	}
+	if f, ok := headerVariable(key); ok && (f.role == roleAnswer || f.role == roleDeadline || f.role == roleIdempotency) {
+		f.name = key
+		return meaning{field: f, rank: 20}
+	}
+	if a := capture.FieldOf([]byte(flat)); a != 0 {
+		return meaning{field: field{name: key, role: roleAnswer, answer: a}, rank: 20}
 	}
 	if unit := durationKey(flat); unit != 0 {
 		return meaning{field: field{name: key, role: roleTook, unit: unit}, rank: 5}

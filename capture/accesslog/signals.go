@@ -2,26 +2,28 @@ package accesslog
 
 import (
 	"bytes"
-	"time"
 
 	"stormwatch/capture"
 )
 
 // signals are the roles that say more of an exchange than most logs do.
-const signals uint64 = 1<<roleRetryAfter | 1<<roleRetryMillis | 1<<roleShown | 1<<roleIdempotency | 1<<roleStainless | 1<<roleAmzRequest | 1<<roleEnvoyAttempts |
+const signals uint64 = 1<<roleRetryAfter | 1<<roleRetryMillis | 1<<roleShown | 1<<roleAnswer | 1<<roleDeadline | 1<<roleIdempotency | 1<<roleStainless | 1<<roleAmzRequest | 1<<roleEnvoyAttempts |
 	1<<roleRequestID | 1<<roleUpstreamAddr | 1<<roleUpstreamCode | 1<<roleRetries | 1<<roleAttempts | 1<<roleTryList | 1<<roleSampling | 1<<roleCounter | 1<<roleDateField
 
 // signals takes what the line says of waits, attempts and tries.
 func (b *builder) signals(x *capture.Exchange) {
 	r := &b.r
-	if r.has&(1<<roleRetryAfter|1<<roleRetryMillis|1<<roleShown) != 0 || b.health.SeesHints {
-		b.hint(x)
-	}
+	b.hint(x)
 	if t := r.get(roleIdempotency); t != nil {
 		x.IdemKey = capture.HashID(b.plain(t))
 	}
 	if t := r.get(roleRequestID); t != nil {
 		x.RequestID = capture.HashID(b.plain(t))
+	}
+	if t := r.get(roleDeadline); t != nil {
+		x.Deadline = r.ask.Deadline(b.plain(t), x.Start)
+	} else if t := r.get(roleAmzRequest); t != nil {
+		x.Deadline = amzRequest.Deadline(b.plain(t), x.Start)
 	}
 	for _, c := range counters {
 		if t := r.get(c.role); t != nil {
@@ -38,6 +40,8 @@ func (b *builder) signals(x *capture.Exchange) {
 	}
 }
 
+var amzRequest = capture.AskFieldOf([]byte("amz-sdk-request"))
+
 // counters are in the order of who prevails: a client's own number says more
 // than a proxy's.
 var counters = [...]struct {
@@ -45,53 +49,54 @@ var counters = [...]struct {
 	header string
 }{{roleEnvoyAttempts, "x-envoy-attempt-count"}, {roleStainless, "x-stainless-retry-count"}, {roleAmzRequest, "amz-sdk-request"}}
 
-// hint reads the wait that the server named. A log that shows waits shows as
-// well where there was none.
+// hint reads what the server said of waits and limits. A log that shows
+// Retry-After shows as well where there was none; one that shows only other
+// headers does not.
 func (b *builder) hint(x *capture.Exchange) {
-	b.health.SeesHints = true
-	if x.Outcome != capture.Answered {
+	r, a := &b.r, b.answers
+	if r.has&(1<<roleRetryAfter|1<<roleRetryMillis|1<<roleShown) != 0 {
+		b.health.SeesHints = true
+	}
+	if x.Outcome != capture.Answered || r.has&answered == 0 && !b.health.SeesHints {
 		return
 	}
-	x.Hint.State = capture.Absent
-	r := &b.r
-	if t := b.plain(r.get(roleRetryMillis)); len(t) > 0 {
-		h := capture.ParseRetryAfterMillis(t)
-		if h.Usable() || r.get(roleRetryAfter) == nil {
-			x.Hint = b.raw(h, t)
-			return
-		}
-	}
-	t := b.plain(r.get(roleRetryAfter))
-	if len(t) == 0 {
-		return
-	}
-	date := int64(0)
 	if d := r.get(roleDateField); d != nil {
-		date, _ = r.clock.imf(d)
-		x.Date = date
+		x.Date, _ = r.clock.imf(d)
 	}
-	x.Hint = b.raw(b.retryAfter(t, date, x.End/second), t)
+	a.Begin()
+	b.plains = b.plains[:0]
+	b.told(retryAfter, r.get(roleRetryAfter))
+	b.told(retryMillis, r.get(roleRetryMillis))
+	if r.said > maxAnswers {
+		b.health.Bound(boundAnswers)
+	}
+	for _, s := range r.answers[:min(r.said, maxAnswers)] {
+		b.told(s.field, dashless(s.text))
+	}
+	told := a.Settle(x, b.health.SeesHints)
+	if x.Reason == capture.ReasonOf(x.Status) {
+		x.Reason = x.Reason.Because(told.Mark)
+	}
+	x.Refusal(told.Reset)
 }
 
-const maxHint = 64
+const boundAnswers = "more limit headers in one line than are read"
 
-func (b *builder) raw(h capture.Hint, text []byte) capture.Hint {
-	h.Raw = b.names.Intern(text[:min(len(text), maxHint)])
-	return h
-}
+const answered uint64 = 1<<roleRetryAfter | 1<<roleRetryMillis | 1<<roleShown | 1<<roleAnswer | 1<<roleDateField
 
-// retryAfter is capture.ParseRetryAfter without its cost for dates, of which a
-// storm logs the same ones over and over.
-func (b *builder) retryAfter(t []byte, date, end int64) capture.Hint {
-	at, ok := b.r.clock.imf(t)
-	if !ok {
-		return capture.ParseRetryAfter(t, date, end)
+var retryAfter, retryMillis = capture.FieldOf([]byte("retry-after")), capture.FieldOf([]byte("retry-after-ms"))
+
+// told takes a header of the response, its escapes resolved; they stay so until
+// the line has been read.
+func (b *builder) told(f capture.Field, text []byte) {
+	if m := b.r.esc.mark(); m != 0 && bytes.IndexByte(text, m) >= 0 {
+		from := len(b.plains)
+		b.plains = appendPlain(b.plains, text, b.r.esc)
+		text = b.plains[from:]
 	}
-	if date == 0 {
-		date = end
+	if len(text) > 0 {
+		b.answers.Tell(f, text)
 	}
-	wait := min(max(at-date, 0), capture.MaxHint) * int64(time.Second)
-	return capture.Hint{State: capture.Present, Kind: capture.RetryAfterDate, Wait: wait}
 }
 
 // maxTries bounds the tries listed of one request.

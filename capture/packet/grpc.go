@@ -71,7 +71,9 @@ func (h *http2conn) rpcFields(m *message, l *headerList) {
 		m.h2.rpc = rpcNo
 	}
 	if l.pushback.State == capture.Present {
-		m.x.Hint = l.pushback
+		if m.x.Hint = l.pushback; l.pushback.Kind == capture.DoNotRetry {
+			m.x.Advice = capture.MustNotRetry
+		}
 	}
 }
 
@@ -94,14 +96,15 @@ func (m *message) rpcEnd(trailed bool) {
 }
 
 // reason tells why an exchange succeeded or failed: what resets of its stream
-// said, then its gRPC status, then its HTTP status.
+// said, or the body of an answer that seems fine; then what the fields and the
+// body of a failure say; then its gRPC status, then its HTTP status.
 func (m *message) reason() capture.Reason {
 	x := &m.x
 	switch {
 	case x.Reason != capture.Unjudged:
 		return x.Reason
 	case x.RPC == capture.NoRPC, x.RPC == capture.RPCUnseen && x.Status >= 300:
-		return capture.ReasonOf(x.Status)
+		return capture.ReasonOf(x.Status).Because(m.told.Mark)
 	}
-	return x.RPC.Reason()
+	return x.RPC.Reason().Because(m.told.Mark)
 }

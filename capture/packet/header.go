@@ -12,6 +12,7 @@ const (
 	maxTarget = 8 << 10
 	maxText   = 256
 	maxHint   = 64
+	noRank    = 255 // of an id that is not there
 )
 
 // framing is how the length of a message's body is given.
@@ -120,6 +121,7 @@ func (p *parser) frame(f framing, none int64) {
 func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 	f.length = -1
 	names := s.t.out.names
+	id, passed := uint8(noRank), uint8(noRank)
 	for name, value := field(&rest); name != nil; name, value = field(&rest) {
 		switch len(name) {
 		case 4:
@@ -144,29 +146,39 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			switch {
 			case x.Forwarded == 0 && is(name, "x-forwarded-for"):
 				x.Forwarded = names.Intern(clip(value, maxText))
-			case is(name, "idempotency-key"):
-				x.IdemKey = fnv(0, value)
 			case is(name, "amz-sdk-request"):
 				attempt(x, "amz-sdk-request", value)
 			}
 		case 17:
-			if f.read(name, value); is(name, "x-idempotency-key") {
-				x.IdemKey = fnv(0, value)
-			}
+			f.read(name, value)
 		case 21:
-			switch {
-			case is(name, "x-envoy-attempt-count"):
+			if is(name, "x-envoy-attempt-count") {
 				attempt(x, "x-envoy-attempt-count", value)
-			case x.IdemKey == 0 && is(name, "amz-sdk-invocation-id"): // one for all attempts
-				x.IdemKey = fnv(0, value)
 			}
 		case 23:
 			if is(name, "x-stainless-retry-count") {
 				attempt(x, "x-stainless-retry-count", value)
 			}
 		}
+		if a := capture.AskFieldOf(name); a != 0 {
+			asked(x, a, value, &id, &passed)
+		}
 	}
 	return f
+}
+
+// asked takes the ids and the deadline that a request names; of several ids the
+// one of the lowest rank.
+func asked(x *capture.Exchange, a capture.AskField, value []byte, id, passed *uint8) {
+	if n, rank := a.ID(value); n != 0 && rank < *id {
+		x.IdemKey, *id = n, rank
+	}
+	if n, rank := a.Passed(value); n != 0 && rank < *passed {
+		x.RequestID, *passed = n, rank
+	}
+	if at := a.Deadline(value, x.Start); at != 0 && (x.Deadline == 0 || at < x.Deadline) {
+		x.Deadline = at
+	}
 }
 
 func attempt(x *capture.Exchange, name string, value []byte) {
@@ -205,7 +217,7 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 	if p.gapped || !whole {
 		m.flagGap()
 	}
-	f := s.responseFields(&m.x, rest, whole)
+	f := s.responseFields(m, rest, whole)
 	switch {
 	case status == 101 || m.connect && status < 300:
 		s.finish(d, p.last)
@@ -232,54 +244,34 @@ func (s *stream) tunnel() {
 	s.kind = tunnel
 }
 
-func (s *stream) responseFields(x *capture.Exchange, rest []byte, whole bool) (f framing) {
+func (s *stream) responseFields(m *message, rest []byte, whole bool) (f framing) {
 	f.length = -1
-	var after, millis []byte
-	found := false
+	x, answers := &m.x, s.t.out.answers
+	answers.Begin()
+	var media []byte
+	encoded := false
 	for name, value := field(&rest); name != nil; name, value = field(&rest) {
 		switch len(name) {
 		case 4:
 			if is(name, "date") {
 				x.Date = s.t.out.date(value)
 			}
-		case 11:
-			if after == nil && is(name, "retry-after") {
-				after, found = value, true
+		case 12:
+			if is(name, "content-type") {
+				media = value
 			}
 		case 14:
-			if f.read(name, value); millis == nil && is(name, "retry-after-ms") {
-				millis, found = value, true
-			}
+			f.read(name, value)
+		case 16:
+			encoded = encoded || is(name, "content-encoding") && !is(value, "identity")
 		case 17:
 			f.read(name, value)
-		case 19:
-			if millis == nil && is(name, "x-ms-retry-after-ms") {
-				millis, found = value, true
-			}
 		}
+		answers.Tell(capture.FieldOf(name), value)
 	}
-	switch {
-	case found:
-		x.Hint = s.hint(after, millis, x)
-	case whole:
-		x.Hint.State = capture.Absent
-	}
+	m.told = answers.Settle(x, whole)
+	m.want = capture.LooksAt(x.Status, media, encoded)
 	return f
-}
-
-// hint prefers the finer unit, as the clients do that know it, unless it cannot
-// be read.
-func (s *stream) hint(after, millis []byte, x *capture.Exchange) capture.Hint {
-	if millis != nil {
-		h := capture.ParseRetryAfterMillis(millis)
-		if h.Usable() || after == nil {
-			h.Raw = s.t.out.names.Intern(clip(millis, maxHint))
-			return h
-		}
-	}
-	h := capture.ParseRetryAfter(after, x.Date, x.End/1e9)
-	h.Raw = s.t.out.names.Intern(clip(after, maxHint))
-	return h
 }
 
 // read takes the two fields that give the body's length.

@@ -49,6 +49,9 @@ func (s *stream) parse(d int, c chunk) {
 	for len(c.b) > 0 {
 		switch p.state {
 		case shut, untilClose:
+			if p.msg != nil && !p.request {
+				s.peek(p.msg, c.b, false)
+			}
 			if s.kind == http2 { // the response that switched to it
 				s.h2.data(d, c)
 			}
@@ -78,6 +81,9 @@ func (s *stream) body(d int, c *chunk) {
 	n := int(min(int64(len(c.b)), p.remain))
 	if p.request && p.msg != nil && !p.torn {
 		p.msg.digest = fnv(p.msg.digest, c.b[:n])
+	}
+	if !p.request && p.msg != nil {
+		s.peek(p.msg, c.b[:n], p.state == inLength && int64(n) == p.remain)
 	}
 	c.take(n)
 	if p.remain -= int64(n); p.remain == 0 {
@@ -191,6 +197,7 @@ func (s *stream) finish(d int, t int64) {
 		}
 	default:
 		m.x.End = t
+		s.judge(m)
 		s.answered(m)
 	}
 }
@@ -222,6 +229,7 @@ func (p *parser) tear() {
 	p.torn = true
 	if p.msg != nil {
 		p.msg.flagGap()
+		p.msg.want = 0
 	}
 }
 

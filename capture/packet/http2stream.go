@@ -198,7 +198,10 @@ func (h *http2conn) head(m *message, l *headerList, whole bool, at stamp) {
 	if !m.orphan {
 		x.At.B = h.flow[1-h.s.client].begun.frame
 	}
-	h.s.responseFields(x, l.text, whole)
+	h.s.responseFields(m, l.text, whole)
+	if l.media == mediaRPC {
+		m.want = 0
+	}
 }
 
 // endStream takes the end of one side of a stream.
@@ -240,12 +243,13 @@ func (h *http2conn) body(d int, p []byte, at stamp) {
 	if m == nil {
 		return
 	}
-	if d != h.s.client {
-		m.x.End, m.h2.doubt = at.t, false
-		return
-	}
 	if padding := f.pad - f.remain; padding > 0 {
 		p = p[:max(len(p)-padding, 0)]
+	}
+	if d != h.s.client {
+		m.x.End, m.h2.doubt = at.t, false
+		h.s.peek(m, p, false)
+		return
 	}
 	if !m.h2.torn && len(p) > 0 {
 		m.digest = fnv(m.digest, p)
@@ -257,6 +261,9 @@ func (h *http2conn) tear(d int) {
 	if m := h.stream(h.flow[d].frame.id); m != nil {
 		m.flagGap()
 		m.h2.torn = m.h2.torn || d == h.s.client
+		if d != h.s.client {
+			m.want = 0
+		}
 	}
 }
 
@@ -269,6 +276,7 @@ func (h *http2conn) doubt(d int) {
 		switch {
 		case d != h.s.client:
 			m.h2.doubt = true
+			m.want = 0
 		case m.x.Body == 0:
 			m.h2.torn = true
 		}

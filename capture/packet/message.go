@@ -16,6 +16,9 @@ type message struct {
 	named    bool   // the request's headers have been read
 	done     bool   // the response has been read to its end
 	queued   bool   // holds the watermark back
+	told     capture.Settled
+	want     int    // bytes of the response's body that are still to be looked at
+	body     []byte // those that have come, until enough have
 	h2       streamState
 
 	prev, next *message // in order of start
@@ -25,6 +28,11 @@ type message struct {
 func (m *message) answer(r *message) {
 	x, y := &m.x, &r.x
 	x.End, x.Status, x.Outcome, x.Hint, x.Date = max(y.End, x.Start), y.Status, y.Outcome, y.Hint, y.Date
+	x.Limit, x.Advice, m.told, m.want = y.Limit, y.Advice, r.told, r.want
+	if y.Reason != capture.Unjudged {
+		x.Reason = y.Reason
+	}
+	m.body, r.body = r.body, m.body
 	x.At.B = y.At.B
 	x.Flags |= y.Flags & capture.Gap
 	m.done = r.done

@@ -27,6 +27,7 @@ type output struct {
 	batch   capture.Batch
 	health  capture.Health
 	names   *capture.Interner
+	answers *capture.Answers
 	secrets capture.Secrets
 	table   *table
 	newest  int64 // the watermark when nothing waits
@@ -49,6 +50,7 @@ func newOutput(opt Options, sink capture.Sink) *output {
 	for _, m := range methods { // hostile texts must not crowd them out
 		o.names.InternString(m)
 	}
+	o.answers = capture.NewAnswers(o.names, &o.health)
 	o.batch.Exchanges = make([]capture.Exchange, 0, batchExchanges)
 	o.batch.Names = o.names
 	return o
@@ -61,7 +63,7 @@ func (o *output) begin(start int64) *message {
 		m = &message{}
 	} else {
 		o.spare = m.next
-		*m = message{target: m.target[:0]}
+		*m = message{target: m.target[:0], body: m.body[:0]}
 	}
 	m.x.Start, m.x.End, m.queued = start, start, true
 	after := o.last
@@ -115,6 +117,7 @@ func (o *output) emit(m *message) {
 		o.health.Late++
 	}
 	m.x.Reason = m.reason()
+	m.x.Refusal(m.told.Reset)
 	if m.x.Hint.State != capture.NotObservable {
 		o.health.SeesHints = true
 	}

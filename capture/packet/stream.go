@@ -199,13 +199,14 @@ func (s *stream) emit(m *message) {
 			s.parser[d].msg = nil
 		}
 	}
+	s.judge(m)
 	s.t.buffered -= messageCost + len(m.target)
 	s.t.out.emit(m)
 }
 
 // discard takes back a message that comes to nothing.
 func (s *stream) discard(m *message) {
-	s.t.buffered -= messageCost
+	s.t.buffered -= messageCost + len(m.body)
 	s.t.out.free(m)
 }
 
