@@ -1,7 +1,6 @@
 package packet
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -107,7 +106,7 @@ func (c *classic) lengths(h []byte) (captured, wire uint32) {
 // file reads the packets of a capture. It keeps one buffer, whatever the length
 // fields say.
 type file struct {
-	r       *bufio.Reader
+	r       window
 	classic classic
 	ng      *blocks // nil for the classic format
 	pending int     // bytes of the last packet still to be discarded
@@ -125,8 +124,8 @@ func (f *file) dropped() uint64 {
 
 // newFile reads the head of a capture.
 func newFile(r io.Reader) (*file, error) {
-	f := &file{r: bufio.NewReaderSize(r, 2*maxRecord)}
-	head, err := f.r.Peek(4)
+	f := &file{r: window{r: r, b: make([]byte, windowBytes)}}
+	head, err := f.r.peek(4)
 	switch {
 	case len(head) == 0 && (err == nil || ended(err)):
 		return nil, errors.New("the capture is empty: no bytes at all; was the capturing program stopped before it wrote?")
@@ -143,7 +142,7 @@ func newFile(r io.Reader) (*file, error) {
 }
 
 func (f *file) classicHead() error {
-	head, err := f.r.Peek(4)
+	head, err := f.r.peek(4)
 	if err != nil {
 		return err
 	}
@@ -157,7 +156,7 @@ func (f *file) classicHead() error {
 	if !ok {
 		return fmt.Errorf("no capture: it begins with %x, want the magic number of pcap or pcapng", head)
 	}
-	if head, err = f.r.Peek(headBytes); err != nil {
+	if head, err = f.r.peek(headBytes); err != nil {
 		if ended(err) {
 			return fmt.Errorf("no packets: the capture ends inside its header, after %d of %d bytes", len(head), headBytes)
 		}
@@ -204,7 +203,7 @@ func (f *file) next(p *frame) error {
 
 // peek shows the next n bytes; io.EOF only when there are none at all.
 func (f *file) peek(n int) ([]byte, error) {
-	b, err := f.r.Peek(n)
+	b, err := f.r.peek(n)
 	if err == nil {
 		return b, nil
 	}
@@ -219,7 +218,7 @@ func (f *file) peek(n int) ([]byte, error) {
 
 // consume passes over the packet that was handed out.
 func (f *file) consume() error {
-	n, err := f.r.Discard(f.pending)
+	n, err := f.r.discard(f.pending)
 	f.read += int64(n)
 	f.pending = 0
 	if err != nil && ended(err) {

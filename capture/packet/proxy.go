@@ -32,7 +32,7 @@ const (
 // unwrap takes a PROXY header off the bytes that begin a connection. It returns
 // true when nothing is left to read of c.
 func (s *stream) unwrap(d int, c *chunk) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	switch s.preface {
 	case prefaceOpen:
 		if s.kind != undecided || s.c.mid || s.lost || !mayBeProxy(c.b) {
@@ -68,7 +68,7 @@ func mayBeProxy(b []byte) bool {
 
 // collect gathers a header and reads it once it is whole.
 func (s *stream) collect(d int, c *chunk) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	old := len(p.buf)
 	s.keep(p, clip(c.b, maxProxyText-old))
 	n, bad := 0, false
@@ -110,7 +110,7 @@ func (s *stream) collect(d int, c *chunk) {
 
 // refill reads what was taken for the beginning of a header as what it is.
 func (s *stream) refill(d int) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	held := chunk{b: p.buf, seq: p.seq, ack: p.ack, at: p.first}
 	s.t.buffered -= len(p.buf)
 	p.buf, p.remain = nil, 0
@@ -124,8 +124,9 @@ func (s *stream) refill(d int) {
 // cutPreface gives up a header that the capture lost a part of.
 func (s *stream) cutPreface(d int) {
 	if (s.preface == prefaceText || s.preface == prefaceRest) && d == s.client {
-		s.drop(&s.parser[d])
-		s.parser[d].remain = 0
+		p := s.reading(d)
+		s.drop(p)
+		p.remain = 0
 		s.client = unknownDir
 		s.t.reason = skipBadProxy
 	}
@@ -160,7 +161,7 @@ func (s *stream) proxyLine(d int, line []byte) bool {
 		return false
 	}
 	if ok {
-		s.c.ends[d] = end
+		s.c.from(d, end)
 	}
 	return ok
 }
@@ -195,9 +196,9 @@ func (s *stream) proxyRecord(d int, b []byte) bool {
 	case command != proxied:
 		return false
 	case family == tcp4 && length >= proxyAddress4:
-		s.c.ends[d] = capture.Endpoint{IP: [16]byte{10: 0xff, 11: 0xff, 12: b[0], 13: b[1], 14: b[2], 15: b[3]}, Port: be.Uint16(b[8:])}
+		s.c.from(d, capture.Endpoint{IP: [16]byte{10: 0xff, 11: 0xff, 12: b[0], 13: b[1], 14: b[2], 15: b[3]}, Port: be.Uint16(b[8:])})
 	case family == tcp6 && length >= proxyAddress6:
-		s.c.ends[d] = capture.Endpoint{IP: [16]byte(b[:16]), Port: be.Uint16(b[32:])}
+		s.c.from(d, capture.Endpoint{IP: [16]byte(b[:16]), Port: be.Uint16(b[32:])})
 	case family>>4 == 3 || family&15 == 2: // Unix sockets and datagrams name no client
 	default:
 		return false

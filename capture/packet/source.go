@@ -68,7 +68,7 @@ func (s *Source) begin(r io.Reader) error {
 // anew goes on with the capture that has taken the place of a followed one.
 func (s *Source) anew() error {
 	h := &s.out.health
-	if s.file.r.Buffered() > 0 { // the old one ended inside a record
+	if s.file.r.buffered() > 0 { // the old one ended inside a record
 		h.Read++
 		s.skip(skipBroken, linkBroken, h.Read)
 	}
@@ -126,6 +126,9 @@ const (
 func (s *Source) packets(ctx context.Context) error {
 	var f frame
 	for {
+		if s.out.health.Read%ahead == 0 {
+			s.table.warm(s.file)
+		}
 		err := s.file.next(&f)
 		if errors.Is(err, errAnew) {
 			if err = s.anew(); err == nil {
