@@ -109,6 +109,7 @@ type file struct {
 	r       window
 	classic classic
 	ng      *blocks // nil for the classic format
+	short   error   // how the input ended, where that was no clean end
 	pending int     // bytes of the last packet still to be discarded
 	read    int64   // bytes consumed
 	unit    int64   // clock unit the format names, in nanoseconds
@@ -210,6 +211,9 @@ func (f *file) peek(n int) ([]byte, error) {
 	if !ended(err) {
 		return nil, err
 	}
+	if err != io.EOF {
+		f.short = err
+	}
 	if len(b) == 0 && err == io.EOF {
 		return nil, io.EOF
 	}
@@ -222,6 +226,7 @@ func (f *file) consume() error {
 	f.read += int64(n)
 	f.pending = 0
 	if err != nil && ended(err) {
+		f.short = err
 		return errCut
 	}
 	return err

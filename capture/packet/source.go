@@ -260,6 +260,9 @@ func (s *Source) ended(err error, ctx context.Context) error {
 		return nil
 	case err == errCut:
 		h.Truncated = true
+		h.Short(s.file.short)
+		return nil
+	case h.Short(err):
 		return nil
 	case errors.As(err, &broken):
 		h.Truncated = true

@@ -138,6 +138,10 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	return input{}, errors.Join(unknown(path, in.first), in.Close())
 }
 
+// maxPacked bounds compression within compression, which rotation and collectors
+// bring about.
+const maxPacked = 3
+
 // look opens an input and reads its first bytes. Compression is undone.
 func look(ctx context.Context, st *streams, path string) (*content, error) {
 	f, size, regular, err := reader(ctx, st, path)
@@ -151,10 +155,15 @@ func look(ctx context.Context, st *streams, path string) (*content, error) {
 	}
 	c.head = bufio.NewReaderSize(in, peekBytes)
 	c.first, err = peek(c.head, regular)
-	if kind := capture.Compression(c.first); err == nil && kind != "" {
+	kind := capture.Compression(c.first)
+	for n := 0; err == nil && kind != "" && n < maxPacked; n++ {
 		c.packed, c.size = true, 0 // how much is inside is not known
 		c.head = bufio.NewReaderSize(stoppable(ctx, capture.Decompress(kind, c.head)), peekBytes)
 		c.first, err = peek(c.head, regular)
+		kind = capture.Compression(c.first)
+	}
+	if err == nil && kind != "" {
+		err = fmt.Errorf("it is compressed more than %d times over: undo that first", maxPacked)
 	}
 	switch {
 	case ctx.Err() != nil:
