@@ -125,7 +125,7 @@ func (f *file) dropped() uint64 {
 
 // newFile reads the head of a capture.
 func newFile(r io.Reader) (*file, error) {
-	f := &file{r: window{r: r, b: make([]byte, windowBytes)}}
+	f := &file{r: window{r: r, b: make([]byte, firstBytes)}}
 	head, err := f.r.peek(4)
 	switch {
 	case len(head) == 0 && (err == nil || ended(err)):

@@ -27,7 +27,10 @@ type Source struct {
 	name string
 	opt  Options
 	in   io.Reader
-	file *file // nil until the head has been read
+	file *file // nil until the head has been read; of several, the one read last
+
+	parts []*part // nil for a single capture
+	heap  []*part // those that have not ended, by the time of their next packets
 
 	missed uint64 // packets that the host lost before the file was written anew
 
@@ -77,7 +80,16 @@ func (s *Source) anew() error {
 }
 
 // dropped is how many packets the capturing host says it lost.
-func (s *Source) dropped() uint64 { return add(s.missed, s.file.dropped()) }
+func (s *Source) dropped() uint64 {
+	n := s.missed
+	if s.parts == nil {
+		return add(n, s.file.dropped())
+	}
+	for _, p := range s.parts {
+		n = add(n, p.file.dropped())
+	}
+	return n
+}
 
 // Info describes the source.
 func (s *Source) Info() capture.Info {
@@ -96,6 +108,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 	s.table = newTable(s.out)
 	s.out.table = s.table
 	s.out.done = s.done
+	s.joined()
 	if s.opt.Live {
 		stop, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -129,7 +142,7 @@ func (s *Source) packets(ctx context.Context) error {
 		if s.out.health.Read%ahead == 0 {
 			s.table.warm(s.file)
 		}
-		err := s.file.next(&f)
+		err := s.next(&f)
 		if errors.Is(err, errAnew) {
 			if err = s.anew(); err == nil {
 				continue
@@ -296,5 +309,12 @@ func (s *Source) done() float64 {
 	if s.opt.Size <= 0 || s.file == nil {
 		return 0
 	}
-	return min(1, float64(s.file.read+int64(s.file.pending))/float64(s.opt.Size))
+	read := s.file.read + int64(s.file.pending)
+	if s.parts != nil {
+		read = 0
+		for _, p := range s.parts {
+			read += p.file.read
+		}
+	}
+	return min(1, float64(read)/float64(s.opt.Size))
 }

@@ -7,6 +7,10 @@ import "io"
 // it is not copied twice.
 const windowBytes = 320 << 10
 
+// firstBytes is what the window begins with: of many files read as one, most have
+// not been reached yet, or are at their end.
+const firstBytes = 16 << 10
+
 // window shows the next bytes of an input. It grows only as far as one peek
 // reaches, and never beyond 2*maxRecord.
 type window struct {
@@ -34,13 +38,15 @@ func (w *window) fill(n int) ([]byte, error) {
 			w.err = nil // told once: a followed file may go on
 			return w.b[w.from:w.to], err
 		}
+		size := max(len(w.b), n)
 		if w.from > 0 {
-			w.to = copy(w.b, w.b[w.from:w.to])
-			w.from = 0
+			size = max(size, windowBytes)
 		}
-		if n > len(w.b) {
-			w.b = append(w.b, make([]byte, n-len(w.b))...)
+		b := w.b
+		if size > len(b) {
+			b = make([]byte, size)
 		}
+		w.from, w.to, w.b = 0, copy(b, w.b[w.from:w.to]), b
 		k, err := w.r.Read(w.b[w.to:])
 		w.to += k
 		w.err = err

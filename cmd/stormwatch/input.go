@@ -24,6 +24,7 @@ import (
 type input struct {
 	capture.Source
 	close func() error
+	piece string // the file, where it is a recorded capture without a name: it may be a piece of one
 }
 
 // openAll opens every source named, or none.
@@ -44,12 +45,16 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 		}
 		ins = append(ins, in)
 	}
-	return ins, nil
+	if st.apart {
+		return ins, nil
+	}
+	return join(ctx, st, ins, secrets)
 }
 
 // openChecked opens every source named, and fails where a flag names one that is
 // not among them.
 func (f *flags) openChecked(ctx context.Context, st *streams, args []string, follow bool) ([]input, error) {
+	st.apart = len(f.clock) > 0 // each has its own clock
 	ins, err := openAll(ctx, st, args, follow)
 	if err != nil {
 		return nil, err
@@ -112,7 +117,11 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 			return input{}, err
 		}
 		src, err := packet.Open(name, in.head, o)
-		return opened(src, in, err)
+		opened, err := opened(src, in, err)
+		if named, _ := split(arg); err == nil && in.regular && !o.Live && named == "" {
+			opened.piece = path
+		}
+		return opened, err
 	case prometheus.DetectRange(in.first):
 		src, err := prometheus.OpenRange(name, in.head)
 		return opened(src, in, err)
