@@ -64,6 +64,11 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 	x.Method = s.t.out.names.Intern(clip(method, longestMethod))
 	m.head, m.connect = string(method) == "HEAD", string(method) == "CONNECT"
 	m.target = capture.AppendMasked(m.target[:0], clip(target, maxTarget))
+	if !whole && len(method)+1+len(target) == len(line) || len(target) > maxTarget { // it ends where what was captured ends
+		m.target = append(m.target, "..."...)
+		x.Flags |= capture.Unnamed
+		s.t.out.health.Bound(boundTarget)
+	}
 	s.t.buffered += len(m.target)
 	s.count++
 	x.ConnSeq = s.count
@@ -145,20 +150,20 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			case x.Forwarded == 0 && is(name, "x-forwarded-for"):
 				x.Forwarded = names.Intern(clip(value, maxText))
 			case is(name, "idempotency-key"):
-				x.IdemKey = fnv(0, value)
+				x.IdemKey = capture.HashID(value)
 			case is(name, "amz-sdk-request"):
 				attempt(x, "amz-sdk-request", value)
 			}
 		case 17:
 			if f.read(name, value); is(name, "x-idempotency-key") {
-				x.IdemKey = fnv(0, value)
+				x.IdemKey = capture.HashID(value)
 			}
 		case 21:
 			switch {
 			case is(name, "x-envoy-attempt-count"):
 				attempt(x, "x-envoy-attempt-count", value)
 			case x.IdemKey == 0 && is(name, "amz-sdk-invocation-id"): // one for all attempts
-				x.IdemKey = fnv(0, value)
+				x.IdemKey = capture.HashID(value)
 			}
 		case 23:
 			if is(name, "x-stainless-retry-count") {

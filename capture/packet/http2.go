@@ -325,7 +325,7 @@ func (h *http2conn) reset(d int, id, code uint32, at stamp) {
 		if !m.h2.headed {
 			h.countReset(at)
 		}
-		h.cut(i, endClosed)
+		h.cut(i, endCancel)
 		return
 	}
 	if m.h2.doubt = false; !m.h2.headed {

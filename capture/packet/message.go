@@ -75,6 +75,9 @@ func (s *stream) unanswered(m *message, why ending) {
 	if s.missed(m) && why != endInput {
 		why = endLost
 	}
+	if gone || why == endAborted || why == endCancel {
+		m.x.Flags |= capture.GaveUp
+	}
 	switch why {
 	case endReset, endAborted:
 		m.x.Outcome = capture.Reset
@@ -84,7 +87,7 @@ func (s *stream) unanswered(m *message, why ending) {
 		m.x.Flags |= capture.Gap
 	case endEvicted, endLost:
 		m.x.Outcome = capture.Truncated
-		m.x.Flags |= capture.Gap
+		m.x.Flags = m.x.Flags&^capture.GaveUp | capture.Gap // it may have been answered
 	default:
 		m.x.Outcome = capture.NoAnswer
 	}
@@ -110,9 +113,12 @@ func (s *stream) missed(m *message) bool {
 // same; of a success the client misses a part.
 func (s *stream) cutShort(m *message, why ending) {
 	switch why {
-	case endClosed, endReset, endAborted, endReused, endIdle:
+	case endClosed, endReset, endAborted, endCancel, endReused, endIdle:
 		if m.x.Status < 400 {
 			m.x.Outcome = capture.Truncated
+		}
+		if why == endAborted || why == endCancel {
+			m.x.Flags |= capture.GaveUp
 		}
 	default:
 		m.x.Flags |= capture.Gap

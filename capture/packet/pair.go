@@ -151,6 +151,7 @@ func (s *stream) release(refused bool) {
 	for m := s.held.first(); m != nil; m = s.held.first() {
 		if refused && s.left != 0 && !m.orphan {
 			m.x.Outcome = capture.Truncated
+			m.x.Flags |= capture.GaveUp
 		}
 		s.letGo()
 	}

@@ -16,12 +16,14 @@ const (
 	prefaceOpen preface = iota // nothing has been read yet
 	prefaceText                // it may be a header, of which parser.buf holds the beginning
 	prefaceRest                // parser.remain bytes of a binary header are still to be passed over
+	prefaceMore                // one has been read, and each proxy on the way may have put one in front
 	prefacePast                // it has been read, or there is none
 )
 
 const (
 	proxyText     = "PROXY "
 	proxyBinary   = "\r\n\r\n\x00\r\nQUIT\n"
+	maxProxies    = 8   // on the way to one server; more are none
 	maxProxyText  = 107 // section 2.1, with its line end
 	proxyHead     = len(proxyBinary) + 4
 	skipBadProxy  = "PROXY protocol header malformed"
@@ -34,8 +36,8 @@ const (
 func (s *stream) unwrap(d int, c *chunk) bool {
 	p := s.reading(d)
 	switch s.preface {
-	case prefaceOpen:
-		if s.kind != undecided || s.c.mid || s.lost || !mayBeProxy(c.b) {
+	case prefaceOpen, prefaceMore:
+		if s.kind != undecided || s.c.mid || s.lost || s.proxies == maxProxies || !mayBeProxy(c.b) {
 			s.preface = prefacePast
 			return false
 		}
@@ -54,8 +56,11 @@ func (s *stream) unwrap(d int, c *chunk) bool {
 		n := min(p.remain, int64(len(c.b)))
 		c.take(int(n))
 		if p.remain -= n; p.remain == 0 {
-			s.preface = prefacePast
+			s.preface, s.client = prefaceMore, unknownDir
 		}
+	}
+	if s.preface == prefaceMore && len(c.b) > 0 {
+		return s.unwrap(d, c)
 	}
 	return len(c.b) == 0
 }
@@ -103,9 +108,14 @@ func (s *stream) collect(d int, c *chunk) {
 		return
 	}
 	c.take(n - old)
-	if s.preface = prefacePast; p.remain > 0 {
-		s.preface, s.client = prefaceRest, d
+	if s.proxies++; s.proxies > 1 {
+		s.t.out.health.Bound(boundProxy)
 	}
+	if p.remain > 0 {
+		s.preface, s.client = prefaceRest, d
+		return
+	}
+	s.preface = prefaceMore
 }
 
 // refill reads what was taken for the beginning of a header as what it is.

@@ -5,6 +5,7 @@
 package packet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type Source struct {
 	table   *table
 	out     *output
 	clock   clock
+	doubt   doubt
 }
 
 // Open reads the head of a recorded capture; that of a live one is read by Run,
@@ -151,7 +153,7 @@ func (s *Source) packets(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.packet(&f)
+		s.take(&f)
 		if s.out.err != nil {
 			return s.out.err
 		}
@@ -244,6 +246,9 @@ func (s *Source) exemplified(reason string) bool {
 // idle is called by a live input that has nothing to read. What has been found
 // is handed over, and after a second of silence the clock goes on.
 func (s *Source) idle(silent time.Duration) error {
+	if s.doubt.n > 0 { // nobody is there to disagree
+		s.resolve(s.believed())
+	}
 	if s.file == nil || s.out.newest == 0 {
 		return s.out.err
 	}
@@ -290,6 +295,9 @@ func (s *Source) ended(err error, ctx context.Context) error {
 
 // finish ends all connections and hands over the last batch.
 func (s *Source) finish() error {
+	if s.doubt.n > 0 {
+		s.resolve(cmp.Or(s.out.newest, s.believed()))
+	}
 	s.table.finish(endInput)
 	s.decoder.fragments.finish()
 	s.lost()

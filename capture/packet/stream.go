@@ -34,6 +34,7 @@ const (
 	endClosed  ending = iota
 	endReset          // by the server
 	endAborted        // reset by the client
+	endCancel         // the client gave up this request, the connection goes on
 	endReused         // a new connection took its addresses and ports
 	endIdle           // silent for idleWait
 	endEvicted        // for want of room
@@ -52,6 +53,7 @@ type stream struct {
 	lost    bool      // bytes are missing and messages may be
 	holding uint8     // messages in held
 	waiting uint16    // messages in open
+	proxies uint8     // PROXY headers read
 	client  int       // direction of the requests
 	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
 	count   uint32    // requests so far
@@ -247,6 +249,9 @@ func (s *stream) discard(m *message) {
 // not answer any more; a client that has may still be waiting for its answer.
 func (s *stream) closed(d int) {
 	if s.kind == http2 {
+		if d == s.client {
+			s.left = s.c.seen
+		}
 		s.h2.closed(d)
 	}
 	if s.kind != http1 {

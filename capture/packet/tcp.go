@@ -34,6 +34,8 @@ const (
 	boundQueue  = "1 MiB or 1,024 pieces out of order in one direction: passed over a hole"
 	boundOpen   = "256 requests waiting on one connection: gave up the oldest"
 	boundHeld   = "16 answers without a request on one connection: gave up the oldest"
+	boundProxy  = "PROXY header behind another one: took the client that the last one names"
+	boundTarget = "request target cut off, by the capture or after 8 KiB: marked with ..., matched with no other"
 	boundHeader = "64 KiB of header: read as far as that"
 )
 
