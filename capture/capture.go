@@ -112,6 +112,7 @@ const (
 	Orphan                      // a response whose request was not seen
 	Late                        // it arrived after the watermark had passed its start
 	Unnamed                     // what it asked for could not be read: nothing may be matched with it
+	GaveUp                      // its client ended the wait: it closed, reset or cancelled before the answer was whole
 )
 
 // Origin tells who made an answer, as far as a log shows it.

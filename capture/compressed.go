@@ -33,10 +33,26 @@ const maxWindow = 1 << 27
 // (gzip 32 KiB, zstd at most 128 MiB) and never the whole.
 //
 // An input that is cut off gives what it holds, and then an error that is
-// io.ErrUnexpectedEOF; one that is damaged gives another error. Errors of r are
-// passed on.
+// io.ErrUnexpectedEOF; one that is damaged, or whose checksum does not fit, gives
+// what came before and then an error that is ErrDamaged. Errors of r are passed on.
 func Decompress(kind string, r io.Reader) io.Reader {
 	return &plain{kind: kind, in: watched{r: r}}
+}
+
+// ErrDamaged is what an error of Decompress is where the input is damaged.
+var ErrDamaged = errors.New("damaged")
+
+// Short tells whether an input that ended with err is compressed and was cut off
+// or damaged: what came until then is worth reading. h then says so.
+func (h *Health) Short(err error) bool {
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrDamaged) {
+		return false
+	}
+	h.Truncated = true
+	if err != io.ErrUnexpectedEOF { // that says nothing
+		h.Note(err.Error())
+	}
+	return true
 }
 
 // plain is a decompressed input. It is opened by the first Read, since that may
@@ -83,8 +99,13 @@ func (p *plain) tell(err error) error {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return fmt.Errorf("the zstd data needs more than %d MiB of memory: give it through `zstd -dc --long=31 FILE | stormwatch report -`", maxWindow>>20)
 	}
-	return fmt.Errorf("the %s data is damaged %d bytes into what it holds: %w", p.kind, p.n, err)
+	return damage{fmt.Errorf("the %s data is damaged %d bytes into what it holds: %w", p.kind, p.n, err)}
 }
+
+// damage is an error that is ErrDamaged besides.
+type damage struct{ error }
+
+func (d damage) Unwrap() []error { return []error{d.error, ErrDamaged} }
 
 // watched remembers how an input ended.
 type watched struct {

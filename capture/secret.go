@@ -32,17 +32,18 @@ func AppendMasked(dst, target []byte) []byte {
 	dst = append(dst, target[:q+1]...)
 	rest := target[q+1:]
 	for {
-		end := bytes.IndexAny(rest, "&;#")
-		param := rest
-		if end >= 0 {
-			param = rest[:end]
+		end, eq := 0, -1
+		for ; end < len(rest) && rest[end] != '&' && rest[end] != ';' && rest[end] != '#'; end++ {
+			if rest[end] == '=' && eq < 0 {
+				eq = end
+			}
 		}
-		if eq := bytes.IndexByte(param, '='); eq >= 0 && SecretName(param[:eq]) {
-			dst = append(append(dst, param[:eq+1]...), "***"...)
+		if eq >= 0 && SecretName(rest[:eq]) {
+			dst = append(append(dst, rest[:eq+1]...), "***"...)
 		} else {
-			dst = append(dst, param...)
+			dst = append(dst, rest[:end]...)
 		}
-		if end < 0 {
+		if end == len(rest) {
 			return dst
 		}
 		dst = append(dst, rest[end])
@@ -75,15 +76,29 @@ func SecretName(name []byte) bool {
 	case "key", "sig", "auth", "pwd", "pass", "code", "sid", "jwt", "assertion":
 		return true
 	}
-	for _, part := range secretParts {
-		if bytes.Contains(s, part) {
-			return true
+	for i, c := range s {
+		switch rest := s[i:]; c {
+		case 't':
+			if bytes.HasPrefix(rest, []byte("token")) {
+				return true
+			}
+		case 's':
+			if bytes.HasPrefix(rest, []byte("secret")) || bytes.HasPrefix(rest, []byte("signature")) || bytes.HasPrefix(rest, []byte("session")) {
+				return true
+			}
+		case 'p':
+			if bytes.HasPrefix(rest, []byte("passw")) || bytes.HasPrefix(rest, []byte("privatekey")) {
+				return true
+			}
+		case 'a':
+			if bytes.HasPrefix(rest, []byte("apikey")) || bytes.HasPrefix(rest, []byte("accesskey")) || bytes.HasPrefix(rest, []byte("authorization")) {
+				return true
+			}
+		case 'c':
+			if bytes.HasPrefix(rest, []byte("credential")) {
+				return true
+			}
 		}
 	}
 	return false
-}
-
-var secretParts = [][]byte{
-	[]byte("token"), []byte("secret"), []byte("passw"), []byte("apikey"), []byte("accesskey"),
-	[]byte("signature"), []byte("credential"), []byte("session"), []byte("authorization"), []byte("privatekey"),
 }

@@ -108,7 +108,9 @@ func Parse(text []byte) (*Scenario, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	sc := new(Scenario)
-	if err := d.Decode(sc); err != nil {
+	if err := d.Decode(sc); errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty: give at least a name, seed, start, duration, server and groups (testdata/pcaps has examples)")
+	} else if err != nil {
 		return nil, err
 	}
 	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {

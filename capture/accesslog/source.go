@@ -115,8 +115,8 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 // end hands over the last line and the last batch. An input that fails midway
 // keeps what was read.
 func (s *Source) end(b *builder, lines cutIntoLines, cause error) error {
-	if errors.Is(cause, io.ErrUnexpectedEOF) { // compressed and cut off: what came is whole
-		b.health.Truncated, cause = true, io.EOF
+	if b.health.Short(cause) { // what came is whole
+		cause = io.EOF
 	}
 	if err := lines.end(); err != nil {
 		return err

@@ -102,8 +102,8 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, io.EOF):
 		err = nil
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		o.health.Truncated, err = true, nil
+	case o.health.Short(err):
+		err = nil
 	}
 	if failed := o.finish(); failed != nil {
 		return failed

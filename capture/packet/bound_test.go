@@ -48,8 +48,8 @@ func TestManyConnections(t *testing.T) {
 	}
 	for i := range maxConns + over {
 		p.client(i, 1, 1, ackPush, "GET / HTTP/1.1\r\n\r\n")
-		if len(p.tab.conns) > maxConns || p.tab.buffered > maxBuffered {
-			t.Fatalf("%d connections, %d bytes", len(p.tab.conns), p.tab.buffered)
+		if p.tab.conns.n > maxConns || p.tab.buffered > maxBuffered {
+			t.Fatalf("%d connections, %d bytes", p.tab.conns.n, p.tab.buffered)
 		}
 	}
 	if got := p.bounded(boundConns); got != over {
@@ -82,8 +82,8 @@ func TestFlood(t *testing.T) {
 		}
 		for i := range maxConns + 10_000 {
 			flood(p, live+i)
-			if len(p.tab.conns) > maxConns {
-				t.Fatalf("%s: %d connections", name, len(p.tab.conns))
+			if p.tab.conns.n > maxConns {
+				t.Fatalf("%s: %d connections", name, p.tab.conns.n)
 			}
 		}
 		for i := range live {
@@ -112,10 +112,12 @@ func TestOutOfOrderBound(t *testing.T) {
 		n := uint64(0)
 		for i := range 5000 {
 			p.from(1, uint32(1003+i*(size+1)), 5001, ackPush, strings.Repeat("x", size))
-			for _, c := range p.tab.conns {
-				h := &c.half[0]
-				if h.queued > maxQueue+2*size+pieceCost || h.waiting() > maxPieces {
-					t.Fatalf("%s: %d bytes in %d pieces", name, h.queued, h.waiting())
+			for c := range p.tab.conns.all() {
+				if c.late == nil {
+					continue
+				}
+				if q := &c.late.half[0]; q.size > maxQueue+2*size+pieceCost || q.waiting() > maxPieces {
+					t.Fatalf("%s: %d bytes in %d pieces", name, q.size, q.waiting())
 				}
 			}
 			n = p.bounded(boundQueue)
@@ -204,8 +206,8 @@ func TestSilence(t *testing.T) {
 	p.client(2, 1+uint32(len(req)), 1, flagACK, "") // alive
 	p.pass(2e9)
 	p.client(3, 1, 1, ackPush, req)
-	if len(p.tab.conns) != 2 {
-		t.Errorf("%d connections, want 2", len(p.tab.conns))
+	if p.tab.conns.n != 2 {
+		t.Errorf("%d connections, want 2", p.tab.conns.n)
 	}
 	p.answer(2, 1, 1+uint32(len(req)), okReply)
 	r := p.end()

@@ -7,7 +7,7 @@ const maxLine = 16 << 10
 
 // framing reads the lines between chunks (RFC 9112 section 7.1).
 func (s *stream) framing(d int, c *chunk) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if p.state == inChunkSize && len(p.buf) == 0 && p.bodiless(c.b) {
 		s.finish(d, p.last)
 		return true

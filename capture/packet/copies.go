@@ -118,18 +118,10 @@ func remainder(sum uint16, a, b *capture.Endpoint, ports bool) uint16 {
 	return uint16(n)
 }
 
-// keyOf names the connection of a segment.
-func keyOf(s *segment) key {
-	if less(&s.dst, &s.src) {
-		return key{s.dst, s.src}
-	}
-	return key{s.src, s.dst}
-}
-
 // alias tells whether a packet belongs to a connection known under other
 // addresses. One that begins anew has to be recognised anew.
 func (c *copies) alias(s *segment, t int64) bool {
-	k := keyOf(s)
+	k, _ := keyOf(s)
 	last, young := c.aliases[0][k]
 	if !young {
 		var old bool
@@ -153,7 +145,8 @@ func (c *copies) learn(s *segment, t int64) {
 	if c.aliases[0] == nil {
 		c.aliases[0] = map[key]int64{}
 	}
-	c.note(keyOf(s), t)
+	k, _ := keyOf(s)
+	c.note(k, t)
 }
 
 func (c *copies) note(k key, t int64) {

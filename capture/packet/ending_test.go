@@ -51,26 +51,30 @@ func TestWhoEndsIt(t *testing.T) {
 		steps []step
 		want  string
 		end   int64 // in steps of ten milliseconds, where the request is the first
+		gone  bool  // it was the client that ended the wait
 	}{
-		{"client closes, server closes", []step{get, fin(up), fin(down), ack(up)}, "GET / 0 no-answer", 2},
-		{"client closes, server resets", []step{get, fin(up), ack(down), rst(down)}, "GET / 0 no-answer", 2},
-		{"client closes, nothing more", []step{get, fin(up), ack(down), ack(down)}, "GET / 0 no-answer", 2},
-		{"client closes and refuses the answer", []step{get, fin(up), ok, rst(up)}, "GET / 200 truncated", 3},
-		{"client closes and refuses the refusal", []step{get, fin(up), refusal, rst(up)}, "GET / 503 truncated", 3},
-		{"client has said all and takes the answer", []step{get, fin(up), ok, ack(up), fin(down), ack(up)}, "GET / 200 answered", 3},
-		{"the same, to the end of the connection", []step{get, fin(up), {down, 8, "HTTP/1.0 200 OK\r\n\r\nbody"}, fin(down), ack(up)}, "GET / 200 answered", 3},
-		{"client resets", []step{get, ack(down), rst(up)}, "GET / 0 reset", 3},
-		{"server resets", []step{get, ack(down), rst(down)}, "GET / 0 reset", 3},
-		{"server closes", []step{get, ack(down), fin(down), fin(up)}, "GET / 0 no-answer", 3},
-		{"half a request, client closes", []step{{up, 8, "GET / HTTP/1.1\r\nHost:"}, fin(up), fin(down)}, "GET / 0 no-answer", 2},
-		{"half a request, server refuses", []step{{up, 8, "GET / HTTP/1.1\r\nHost:"}, {down, 8, "HTTP/1.1 408 X\r\nContent-Length: 0\r\n\r\n"}, fin(down), fin(up)}, "GET / 408 answered", 2},
-		{"half a body, server refuses", []step{{up, 8, "POST / HTTP/1.1\r\nContent-Length: 99\r\n\r\nabc"}, {down, 8, "HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n"}, fin(down), {up, 8, "def"}, rst(down)}, "POST / 413 answered", 2},
-		{"half a body, client goes away", []step{{up, 8, "POST / HTTP/1.1\r\nContent-Length: 99\r\n\r\nabc"}, rst(up)}, "POST / 0 reset", 2},
+		{"client closes, server closes", []step{get, fin(up), fin(down), ack(up)}, "GET / 0 no-answer", 2, true},
+		{"client closes, server resets", []step{get, fin(up), ack(down), rst(down)}, "GET / 0 no-answer", 2, true},
+		{"client closes, nothing more", []step{get, fin(up), ack(down), ack(down)}, "GET / 0 no-answer", 2, true},
+		{"client closes and refuses the answer", []step{get, fin(up), ok, rst(up)}, "GET / 200 truncated", 3, true},
+		{"client closes and refuses the refusal", []step{get, fin(up), refusal, rst(up)}, "GET / 503 truncated", 3, true},
+		{"client has said all and takes the answer", []step{get, fin(up), ok, ack(up), fin(down), ack(up)}, "GET / 200 answered", 3, false},
+		{"the same, to the end of the connection", []step{get, fin(up), {down, 8, "HTTP/1.0 200 OK\r\n\r\nbody"}, fin(down), ack(up)}, "GET / 200 answered", 3, false},
+		{"client resets", []step{get, ack(down), rst(up)}, "GET / 0 reset", 3, true},
+		{"server resets", []step{get, ack(down), rst(down)}, "GET / 0 reset", 3, false},
+		{"server closes", []step{get, ack(down), fin(down), fin(up)}, "GET / 0 no-answer", 3, false},
+		{"half a request, client closes", []step{{up, 8, "GET / HTTP/1.1\r\nHost:"}, fin(up), fin(down)}, "GET / 0 no-answer", 2, true},
+		{"half a request, server refuses", []step{{up, 8, "GET / HTTP/1.1\r\nHost:"}, {down, 8, "HTTP/1.1 408 X\r\nContent-Length: 0\r\n\r\n"}, fin(down), fin(up)}, "GET / 408 answered", 2, false},
+		{"half a body, server refuses", []step{{up, 8, "POST / HTTP/1.1\r\nContent-Length: 99\r\n\r\nabc"}, {down, 8, "HTTP/1.1 413 X\r\nContent-Length: 0\r\n\r\n"}, fin(down), {up, 8, "def"}, rst(down)}, "POST / 413 answered", 2, false},
+		{"half a body, client goes away", []step{{up, 8, "POST / HTTP/1.1\r\nContent-Length: 99\r\n\r\nabc"}, rst(up)}, "POST / 0 reset", 2, true},
 	} {
 		_, r := play(t, test.steps...)
 		got := strings.TrimSpace(r.String())
 		if got != test.want || r.all[0].End != r.all[0].Start+(test.end-1)*10*ms {
 			t.Errorf("%s: %s, end %d ms after its start; want %s, %d ms", test.name, got, (r.all[0].End-r.all[0].Start)/ms, test.want, (test.end-1)*10)
+		}
+		if got := r.all[0].Flags&capture.GaveUp != 0; got != test.gone {
+			t.Errorf("%s: the client gave up: %v, want %v", test.name, got, test.gone)
 		}
 	}
 }

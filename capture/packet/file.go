@@ -1,7 +1,6 @@
 package packet
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -107,9 +106,10 @@ func (c *classic) lengths(h []byte) (captured, wire uint32) {
 // file reads the packets of a capture. It keeps one buffer, whatever the length
 // fields say.
 type file struct {
-	r       *bufio.Reader
+	r       window
 	classic classic
 	ng      *blocks // nil for the classic format
+	short   error   // how the input ended, where that was no clean end
 	pending int     // bytes of the last packet still to be discarded
 	read    int64   // bytes consumed
 	unit    int64   // clock unit the format names, in nanoseconds
@@ -125,8 +125,8 @@ func (f *file) dropped() uint64 {
 
 // newFile reads the head of a capture.
 func newFile(r io.Reader) (*file, error) {
-	f := &file{r: bufio.NewReaderSize(r, 2*maxRecord)}
-	head, err := f.r.Peek(4)
+	f := &file{r: window{r: r, b: make([]byte, firstBytes)}}
+	head, err := f.r.peek(4)
 	switch {
 	case len(head) == 0 && (err == nil || ended(err)):
 		return nil, errors.New("the capture is empty: no bytes at all; was the capturing program stopped before it wrote?")
@@ -143,7 +143,7 @@ func newFile(r io.Reader) (*file, error) {
 }
 
 func (f *file) classicHead() error {
-	head, err := f.r.Peek(4)
+	head, err := f.r.peek(4)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (f *file) classicHead() error {
 	if !ok {
 		return fmt.Errorf("no capture: it begins with %x, want the magic number of pcap or pcapng", head)
 	}
-	if head, err = f.r.Peek(headBytes); err != nil {
+	if head, err = f.r.peek(headBytes); err != nil {
 		if ended(err) {
 			return fmt.Errorf("no packets: the capture ends inside its header, after %d of %d bytes", len(head), headBytes)
 		}
@@ -204,12 +204,15 @@ func (f *file) next(p *frame) error {
 
 // peek shows the next n bytes; io.EOF only when there are none at all.
 func (f *file) peek(n int) ([]byte, error) {
-	b, err := f.r.Peek(n)
+	b, err := f.r.peek(n)
 	if err == nil {
 		return b, nil
 	}
 	if !ended(err) {
 		return nil, err
+	}
+	if err != io.EOF {
+		f.short = err
 	}
 	if len(b) == 0 && err == io.EOF {
 		return nil, io.EOF
@@ -219,10 +222,11 @@ func (f *file) peek(n int) ([]byte, error) {
 
 // consume passes over the packet that was handed out.
 func (f *file) consume() error {
-	n, err := f.r.Discard(f.pending)
+	n, err := f.r.discard(f.pending)
 	f.read += int64(n)
 	f.pending = 0
 	if err != nil && ended(err) {
+		f.short = err
 		return errCut
 	}
 	return err

@@ -32,7 +32,7 @@ func (c *conn) fit(s *segment, d int) fit {
 		return renews
 	case near:
 		return fits
-	case c.old[d].near(s.seq):
+	case h.old && inFlight(c.old[d], s.seq):
 		return strays
 	}
 	return renews
@@ -69,10 +69,9 @@ func (h *half) foreign(s *segment) bool {
 	return h.syn && s.flags&flagACK != 0 && (span(h.isn, s.ack) <= 0 || span(h.next, s.ack) > straggle)
 }
 
-// mark is how far a direction has got.
-func (h *half) mark() mark { return mark{h.next, h.begun} }
-
-func (m mark) near(seq uint32) bool {
-	d := span(m.seq, seq)
-	return m.known && d <= straggle && d >= -straggle
+// inFlight tells whether two sequence numbers may be of one connection's packets in
+// flight.
+func inFlight(a, b uint32) bool {
+	d := span(a, b)
+	return d <= straggle && d >= -straggle
 }

@@ -52,10 +52,10 @@ func FuzzReassembly(f *testing.F) {
 			}
 			p.pass(int64(b[4]) * 20 * ms)
 			p.from(port, seq, ack, flags, text)
-			for _, c := range p.tab.conns {
+			for c := range p.tab.conns.all() {
 				for d := range c.half {
-					if h := &c.half[d]; h.queued > maxQueue || h.waiting() > maxPieces {
-						t.Errorf("%d bytes in %d pieces wait", h.queued, h.waiting())
+					if c.waiting(d) > maxPieces || c.late != nil && c.late.half[d].size > maxQueue {
+						t.Errorf("%d bytes in %d pieces wait", c.late.half[d].size, c.waiting(d))
 					}
 				}
 			}

@@ -23,7 +23,7 @@ type framing struct {
 
 // headers reads a header block; whole is false when its end is missing.
 func (s *stream) headers(d int, h []byte, whole bool) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	line, rest := cutLine(h)
 	ok := false
 	if p.request {
@@ -52,7 +52,7 @@ func cutLine(b []byte) (line, rest []byte) {
 }
 
 func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	m := p.msg
 	if m == nil {
 		return false
@@ -65,6 +65,11 @@ func (s *stream) requestHead(d int, line, rest []byte, whole bool) bool {
 	x.Method = s.t.out.names.Intern(clip(method, longestMethod))
 	m.head, m.connect = string(method) == "HEAD", string(method) == "CONNECT"
 	m.target = capture.AppendMasked(m.target[:0], clip(target, maxTarget))
+	if !whole && len(method)+1+len(target) == len(line) || len(target) > maxTarget { // it ends where what was captured ends
+		m.target = append(m.target, "..."...)
+		x.Flags |= capture.Unnamed
+		s.t.out.health.Bound(boundTarget)
+	}
 	s.t.buffered += len(m.target)
 	s.count++
 	x.ConnSeq = s.count
@@ -188,7 +193,7 @@ func attempt(x *capture.Exchange, name string, value []byte) {
 }
 
 func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if !p.strictStatus(line) {
 		return false
 	}
@@ -212,7 +217,7 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 		s.hold(m)
 	}
 	p.msg = m
-	m.seq = from
+	m.edge = from
 	m.x.Status, m.x.End, m.x.Outcome, m.x.At.B = status, p.last, capture.Answered, p.first.frame
 	if p.gapped || !whole {
 		m.flagGap()
@@ -237,8 +242,9 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 func (s *stream) tunnel() {
 	s.giveUp(endEvicted)
 	for d := range s.parser {
-		s.clear(&s.parser[d])
-		s.parser[d].state = shut
+		p := s.reading(d)
+		s.clear(p)
+		p.state = shut
 	}
 	s.release(false)
 	s.kind = tunnel
@@ -305,24 +311,47 @@ func length(value []byte) (n int64, ok bool) {
 // field takes the next whole field line off b; lines without a colon are passed
 // over. name is nil at the end.
 func field(b *[]byte) (name, value []byte) {
-	for {
-		i := bytes.IndexByte(*b, '\n')
+	for h := *b; ; {
+		colon := 0 // names are short: sought byte by byte
+		for colon < len(h) && h[colon] != ':' && h[colon] != '\n' {
+			colon++
+		}
+		i := bytes.IndexByte(h[colon:], '\n')
 		if i < 0 {
+			*b = h
 			return nil, nil
 		}
-		for i+1 < len(*b) && ((*b)[i+1] == ' ' || (*b)[i+1] == '\t') { // the value goes on (RFC 9112 section 5.2)
-			more := bytes.IndexByte((*b)[i+1:], '\n')
+		i += colon
+		late := i == colon                  // a continuation may hold it
+		for i+1 < len(h) && blank(h[i+1]) { // the value goes on (RFC 9112 section 5.2)
+			more := bytes.IndexByte(h[i+1:], '\n')
 			if more < 0 {
 				break
 			}
 			i += 1 + more
 		}
-		line := (*b)[:i]
-		*b = (*b)[i+1:]
-		if colon := bytes.IndexByte(line, ':'); colon > 0 && line[0] != ' ' && line[0] != '\t' {
-			return trimEnd(line[:colon]), bytes.TrimSpace(line[colon+1:])
+		line := h[:i]
+		if h = h[i+1:]; late {
+			colon = bytes.IndexByte(line, ':')
+		}
+		if colon > 0 && !blank(line[0]) {
+			*b = h
+			return trimEnd(line[:colon]), trim(line[colon+1:])
 		}
 	}
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
+// trim takes blanks and line ends off both ends.
+func trim(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0]-'\t' <= '\r'-'\t') {
+		b = b[1:]
+	}
+	for n := len(b); n > 0 && (b[n-1] == ' ' || b[n-1]-'\t' <= '\r'-'\t'); n-- {
+		b = b[:n-1]
+	}
+	return b
 }
 
 // trimEnd takes blanks and CR off the end.

@@ -42,7 +42,7 @@ type parser struct {
 
 // parse reads the bytes of direction d.
 func (s *stream) parse(d int, c chunk) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if p.state != shut && p.state != atStart {
 		p.last = c.at.t
 	}
@@ -72,7 +72,7 @@ func (s *stream) parse(d int, c chunk) {
 
 // body passes over body bytes; those of a request are digested.
 func (s *stream) body(d int, c *chunk) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if p.state == inLength && p.bodiless(c.b) {
 		s.finish(d, p.last)
 		return
@@ -98,7 +98,7 @@ func (p *parser) bodiless(b []byte) bool {
 }
 
 func (s *stream) bodyEnd(d int, t int64) {
-	switch p := &s.parser[d]; p.state {
+	switch p := s.reading(d); p.state {
 	case inLength:
 		s.finish(d, t)
 	case inChunk:
@@ -109,7 +109,7 @@ func (s *stream) bodyEnd(d int, t int64) {
 // start reads up to the end of a header block. It returns false when it needs
 // more bytes.
 func (s *stream) start(d int, c *chunk) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if len(p.buf) > 0 {
 		return s.resume(d, c)
 	}
@@ -152,7 +152,7 @@ func (s *stream) start(d int, c *chunk) bool {
 
 // resume goes on with a header block that began in an earlier packet.
 func (s *stream) resume(d int, c *chunk) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	p.last = c.at.t
 	old := len(p.buf)
 	s.keep(p, c.b[:min(len(c.b), maxHeaders-old)])
@@ -176,7 +176,7 @@ func (s *stream) resume(d int, c *chunk) bool {
 
 // bounded reads what it has of a header block that is too long.
 func (s *stream) bounded(d int) bool {
-	if p := &s.parser[d]; len(p.buf) >= maxHeaders {
+	if p := s.reading(d); len(p.buf) >= maxHeaders {
 		s.t.out.health.Bound(boundHeader)
 		s.breaks[d]++
 		s.headers(d, p.buf, false)
@@ -186,7 +186,7 @@ func (s *stream) bounded(d int) bool {
 
 // finish ends a message.
 func (s *stream) finish(d int, t int64) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	m := p.msg
 	p.msg, p.state, p.lines = nil, atStart, 0
 	switch {
@@ -235,7 +235,7 @@ func (p *parser) tear() {
 
 // breakOff gives up the message being read; the next one may begin anywhere.
 func (s *stream) breakOff(d int) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if p.state == shut {
 		return
 	}
@@ -254,7 +254,7 @@ func (s *stream) breakOff(d int) {
 
 // shut ends a direction.
 func (s *stream) shut(d int, why ending) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	if p.state == shut {
 		return
 	}

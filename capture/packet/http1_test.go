@@ -173,8 +173,8 @@ func FuzzHTTP1(f *testing.F) {
 		p.pour(false, response)
 		tab.finish(endInput)
 		out.flush(true)
-		if tab.buffered != 0 || out.first != nil || len(tab.conns) != 0 {
-			t.Errorf("%d bytes, %d connections and message %v are left behind", tab.buffered, len(tab.conns), out.first)
+		if tab.buffered != 0 || out.first != nil || tab.conns.n != 0 {
+			t.Errorf("%d bytes, %d connections and message %v are left behind", tab.buffered, tab.conns.n, out.first)
 		}
 		if n := bytes.Count(request, []byte(" ")); len(r.all) > 2*n+2*len(response)/8+2 {
 			t.Errorf("%d exchanges out of so little", len(r.all))

@@ -160,7 +160,8 @@ func TestHintNotCaptured(t *testing.T) {
 }
 
 // TestStartLineCut cuts packets so short that a request's target is not whole:
-// what is there is kept, and goes with its answer.
+// what is there is kept, marked so that nobody takes it for a whole one, and goes
+// with its answer.
 func TestStartLineCut(t *testing.T) {
 	m := newMade(t)
 	conn := m.dial()
@@ -176,7 +177,10 @@ func TestStartLineCut(t *testing.T) {
 		for i, x := range r.all {
 			want := fmt.Sprintf("/%d/%s", i, strings.Repeat("long/", 40))
 			if snap == 90 {
-				want = want[:90-54-4]
+				want = want[:90-54-4] + "..."
+			}
+			if whole := snap != 90; whole != (x.Flags&capture.Unnamed == 0) || !whole != (told(r.health.Bounds, boundTarget) == 3) {
+				t.Errorf("cut %s: flags %b, told %+v", name, x.Flags, r.health.Bounds)
 			}
 			if x.method != "GET" || x.target != want || int(x.Status) != 200+i || x.Flags&capture.Gap == 0 {
 				t.Errorf("cut %s: %v %d, flags %b, want target %s", name, x, x.Status, x.Flags, want)

@@ -162,7 +162,7 @@ func (h *http2conn) started(d int) {
 		f.opener, f.begun = f.frame, f.first
 		if id := f.frame.id; d == h.s.client && id&1 == 1 && id > h.last {
 			h.asking = h.s.request(&parser{first: f.first})
-			h.asking.h2.id = id
+			h.asking.id = id
 		}
 	case framePush:
 		f.opener, f.begun = f.frame, f.first
@@ -325,7 +325,7 @@ func (h *http2conn) reset(d int, id, code uint32, at stamp) {
 		if !m.h2.headed {
 			h.countReset(at)
 		}
-		h.cut(i, endClosed)
+		h.cut(i, endCancel)
 		return
 	}
 	if m.h2.doubt = false; !m.h2.headed {
@@ -363,7 +363,7 @@ func (h *http2conn) countReset(at stamp) {
 // section 6.8).
 func (h *http2conn) goAway(last, code uint32, at stamp) {
 	h.beyond = min(h.beyond, last)
-	for i := len(h.streams) - 1; i >= 0 && h.streams[i].h2.id > last; i-- {
+	for i := len(h.streams) - 1; i >= 0 && h.streams[i].id > last; i-- {
 		m := h.streams[i]
 		if m.h2.headed || m.orphan {
 			continue

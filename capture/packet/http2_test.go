@@ -171,7 +171,7 @@ func TestHTTP2NothingSecretIsKept(t *testing.T) {
 			t.Errorf("the names hold %q", text)
 		}
 	}
-	for _, c := range s.conns {
+	for c := range s.conns.all() {
 		for d := range c.http.h2.flow {
 			if b := c.http.h2.flow[d].table.data; bytes.Contains(b, []byte("hush")) {
 				t.Errorf("the header table holds %q", b)

@@ -30,7 +30,7 @@ func newFeed(t *testing.T) *feed {
 	seg.src.Port, seg.dst.Port = 1, 2
 	f.t.advance(f.now)
 	f.t.packet(&seg, stamp{f.now, 1})
-	for _, f.c = range f.t.conns { // the one there is
+	for f.c = range f.t.conns.all() { // the one there is
 	}
 	f.send(toServer, []byte(h2.ClientPreface))
 	return f
@@ -205,13 +205,13 @@ func TestHTTP2Memory(t *testing.T) {
 		}
 	}
 	held := 0
-	for _, c := range tab.conns {
+	for c := range tab.conns.all() {
 		for d := range c.http.h2.flow {
 			held += c.http.h2.flow[d].table.kept()
 		}
 	}
-	if held > tab.buffered || held < len(tab.conns)*50_000 || (len(tab.conns) < n) != (n > 1000) {
-		t.Errorf("%d bytes are held in %d connections of %d, %d are counted", held, len(tab.conns), n, tab.buffered)
+	if held > tab.buffered || held < tab.conns.n*50_000 || (tab.conns.n < n) != (n > 1000) {
+		t.Errorf("%d bytes are held in %d connections of %d, %d are counted", held, tab.conns.n, n, tab.buffered)
 	}
 	tab.finish(endInput)
 	if tab.buffered != 0 {

@@ -110,7 +110,7 @@ func TestHTTP2Endings(t *testing.T) {
 		want string
 		flag capture.Flags
 	}{
-		"closed":   {func(p *peers) { p.c.Close(base + 5*ms) }, "GET / 0 no-answer", 0},
+		"closed":   {func(p *peers) { p.c.Close(base + 5*ms) }, "GET / 0 no-answer", capture.GaveUp},
 		"reset":    {func(p *peers) { p.c.Abort(base+5*ms, false) }, "GET / 0 reset", 0},
 		"captured": {func(*peers) {}, "GET / 0 no-answer", capture.Gap},
 	} {

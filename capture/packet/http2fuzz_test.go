@@ -164,7 +164,7 @@ func FuzzHTTP2(f *testing.F) {
 		}
 		tab.packet(&seg, stamp{now, 1})
 		var s *stream
-		for _, c := range tab.conns { // the one there is
+		for c := range tab.conns.all() { // the one there is
 			s = &c.http
 		}
 		for i := 0; len(toS)+len(toC) > 0 && s.c != nil; i++ {
@@ -179,7 +179,7 @@ func FuzzHTTP2(f *testing.F) {
 			n := min(len(*rest), int(op&127)+1)
 			now += int64(op) * ms
 			tab.advance(now)
-			if len(tab.conns) == 0 {
+			if tab.conns.n == 0 {
 				break
 			}
 			if op%11 == 3 {

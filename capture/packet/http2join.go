@@ -191,7 +191,7 @@ func (s *stream) upgrade(m *message) {
 	h.last = 1
 	h.flow[1-s.client].synced = true
 	if m != nil {
-		m.h2 = streamState{id: 1, rpc: rpcNo}
+		m.id, m.h2 = 1, streamState{rpc: rpcNo}
 		h.streams = append(h.streams, m)
 	}
 }

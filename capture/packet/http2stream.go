@@ -8,7 +8,6 @@ import (
 
 // streamState is what a message of HTTP/2 needs besides.
 type streamState struct {
-	id     uint32
 	headed bool // the response has begun
 	doubt  bool // the response may have been lost
 	torn   bool // bytes of the request's body are missing
@@ -27,11 +26,11 @@ const orphanWait = holeWait + heldWait
 // find finds an open stream, or the place where it belongs.
 func (h *http2conn) find(id uint32) (i int, found bool) {
 	n := len(h.streams)
-	if n == 0 || h.streams[n-1].h2.id < id {
+	if n == 0 || h.streams[n-1].id < id {
 		return n, false
 	}
 	return slices.BinarySearchFunc(h.streams, id, func(m *message, id uint32) int {
-		return int(int64(m.h2.id) - int64(id))
+		return int(int64(m.id) - int64(id))
 	})
 }
 
@@ -50,7 +49,7 @@ func (h *http2conn) add(m *message, at stamp) {
 		h.streams[0].h2.doubt = true
 		h.cut(0, endEvicted)
 	}
-	i, _ := h.find(m.h2.id)
+	i, _ := h.find(m.id)
 	h.streams = slices.Insert(h.streams, i, m)
 }
 
@@ -123,7 +122,7 @@ func (h *http2conn) name(m *message, l *headerList) {
 
 // ask opens the stream of a request, or finds the response that was captured first.
 func (h *http2conn) ask(m *message, at stamp) {
-	id := m.h2.id
+	id := m.id
 	if i, found := h.find(id); found && h.streams[i].orphan {
 		r := h.streams[i]
 		m.answer(r)
@@ -161,7 +160,7 @@ func (h *http2conn) responded(id uint32, end, whole bool, at stamp) {
 		return
 	default:
 		m = h.s.response(&parser{first: h.flow[1-h.s.client].begun})
-		m.h2.id = id
+		m.id = id
 		h.add(m, at)
 	}
 	m.h2.doubt = false

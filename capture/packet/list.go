@@ -2,7 +2,7 @@ package packet
 
 // Which list of a table a link belongs to.
 const (
-	byUse  = 0 // open or closed
+	byUse  = 0 // open, quiet or closed
 	byHole = 1
 )
 
@@ -17,8 +17,18 @@ type list struct {
 
 func (l *list) front() *conn { return l.first }
 
+func (l *list) link(c *conn) *link {
+	if l.which == byHole {
+		return &c.late.link
+	}
+	return &c.link
+}
+
 func (l *list) has(c *conn) bool {
-	k := &c.links[l.which]
+	if l.which == byHole && c.late == nil {
+		return false
+	}
+	k := l.link(c)
 	return k.prev != nil || k.next != nil || l.first == c
 }
 
@@ -26,16 +36,17 @@ func (l *list) pushBack(c *conn) { l.insert(c, l.last) }
 
 // insert puts a connection behind another one, or in front where that is nil.
 func (l *list) insert(c, after *conn) {
-	k := &c.links[l.which]
+	k := l.link(c)
 	if k.prev = after; after == nil {
 		k.next, l.first = l.first, c
 	} else {
-		k.next, after.links[l.which].next = after.links[l.which].next, c
+		a := l.link(after)
+		k.next, a.next = a.next, c
 	}
 	if k.next == nil {
 		l.last = c
 	} else {
-		k.next.links[l.which].prev = c
+		l.link(k.next).prev = c
 	}
 }
 
@@ -43,14 +54,14 @@ func (l *list) remove(c *conn) {
 	if !l.has(c) {
 		return
 	}
-	k := &c.links[l.which]
+	k := l.link(c)
 	if k.prev != nil {
-		k.prev.links[l.which].next = k.next
+		l.link(k.prev).next = k.next
 	} else {
 		l.first = k.next
 	}
 	if k.next != nil {
-		k.next.links[l.which].prev = k.prev
+		l.link(k.next).prev = k.prev
 	} else {
 		l.last = k.prev
 	}

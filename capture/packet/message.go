@@ -2,26 +2,29 @@ package packet
 
 import "stormwatch/capture"
 
-// message is an exchange in the making.
+// message is an exchange in the making. Many wait at a time, so that its fields
+// stand where they leave no room between them.
 type message struct {
-	x        capture.Exchange
-	target   []byte
-	seq, ack uint32 // of a response's first byte; what a request's first packet acknowledged
-	breaks   uint32 // of its direction before its first byte
-	peer     uint32 // a request's: of the other direction, by then
-	digest   uint64 // of the request's body so far
-	orphan   bool   // a response without a request
-	head     bool   // HEAD: the response has no body
-	connect  bool   // CONNECT: after the response comes a tunnel
-	named    bool   // the request's headers have been read
-	done     bool   // the response has been read to its end
-	queued   bool   // holds the watermark back
-	told     capture.Settled
-	want     int    // bytes of the response's body that are still to be looked at
-	body     []byte // those that have come, until enough have
-	h2       streamState
+	x       capture.Exchange
+	target  []byte
+	edge    uint32 // where a response begins; where a request's first packet says that its answer will
+	breaks  uint32 // of its direction before its first byte
+	peer    uint32 // a request's: of the other direction, by then
+	id      uint32 // of its stream, in HTTP/2
+	digest  uint64 // of the request's body so far
+	orphan  bool   // a response without a request
+	head    bool   // HEAD: the response has no body
+	connect bool   // CONNECT: after the response comes a tunnel
+	named   bool   // the request's headers have been read
+	done    bool   // the response has been read to its end
+	queued  bool   // holds the watermark back
+	told    capture.Settled
+	want    int    // bytes of the response's body that are still to be looked at
+	body    []byte // those that have come, until enough have
+	h2      streamState
 
 	prev, next *message // in order of start
+	after      *message // in a line
 }
 
 // answer takes over the response that r holds.
@@ -43,7 +46,7 @@ func (m *message) flagGap() { m.x.Flags |= capture.Gap }
 // request opens the message of a request whose first byte has been seen.
 func (s *stream) request(p *parser) *message {
 	m := s.message(p)
-	m.ack, m.peer = p.ack, s.breaks[1-s.client]
+	m.edge, m.peer = p.ack, s.breaks[1-s.client]
 	m.x.At.A = p.first.frame
 	return m
 }
@@ -61,7 +64,7 @@ func (s *stream) message(p *parser) *message {
 	m := s.t.out.begin(p.first.t)
 	m.breaks = p.breaks
 	s.t.buffered += messageCost
-	m.x.Src, m.x.Dst = s.c.ends[s.client], s.c.ends[1-s.client]
+	m.x.Src, m.x.Dst = s.c.end(s.client), s.c.end(1-s.client)
 	if s.c.mid {
 		m.x.Flags |= capture.Midstream
 	}
@@ -74,14 +77,17 @@ func (s *stream) unanswered(m *message, why ending) {
 		m.x.End = s.c.seen
 	}
 	gone := s.left != 0 && why != endEvicted && why != endLost // the wait ended when the client closed
-	if gone && why == endReset {
+	if gone && (why == endReset || why == endAborted) {
 		why = endClosed
 	}
 	if s.missed(m) && why != endInput {
 		why = endLost
 	}
+	if gone || why == endAborted || why == endCancel {
+		m.x.Flags |= capture.GaveUp
+	}
 	switch why {
-	case endReset:
+	case endReset, endAborted:
 		m.x.Outcome = capture.Reset
 	case endInput: // it may have been answered later
 		m.x.Outcome = capture.NoAnswer
@@ -89,7 +95,7 @@ func (s *stream) unanswered(m *message, why ending) {
 		m.x.Flags |= capture.Gap
 	case endEvicted, endLost:
 		m.x.Outcome = capture.Truncated
-		m.x.Flags |= capture.Gap
+		m.x.Flags = m.x.Flags&^capture.GaveUp | capture.Gap // it may have been answered
 	default:
 		m.x.Outcome = capture.NoAnswer
 	}
@@ -107,7 +113,7 @@ func (s *stream) missed(m *message) bool {
 		return false
 	}
 	h := &s.c.half[1-s.client]
-	unseen := h.hasAck && (!h.begun || span(h.next, h.acked) > 1) && span(m.ack, h.acked) > 1
+	unseen := h.hasAck && (!h.begun || span(h.next, h.acked) > 1) && span(m.edge, h.acked) > 1
 	return unseen || s.breaks[1-s.client] != m.peer
 }
 
@@ -115,11 +121,66 @@ func (s *stream) missed(m *message) bool {
 // same; of a success the client misses a part.
 func (s *stream) cutShort(m *message, why ending) {
 	switch why {
-	case endClosed, endReset, endReused, endIdle:
+	case endClosed, endReset, endAborted, endCancel, endReused, endIdle:
 		if m.x.Status < 400 {
 			m.x.Outcome = capture.Truncated
+		}
+		if why == endAborted || why == endCancel {
+			m.x.Flags |= capture.GaveUp
 		}
 	default:
 		m.x.Flags |= capture.Gap
 	}
+}
+
+// line is a line of messages. It keeps the last one, whose after is the first.
+type line struct{ last *message }
+
+func (l *line) first() *message {
+	if l.last == nil {
+		return nil
+	}
+	return l.last.after
+}
+
+// next is the message behind m, or nil.
+func (l *line) next(m *message) *message {
+	if m == l.last {
+		return nil
+	}
+	return m.after
+}
+
+func (l *line) push(m *message) {
+	if l.last == nil {
+		m.after = m
+	} else {
+		m.after, l.last.after = l.last.after, m
+	}
+	l.last = m
+}
+
+// pop takes the first message off a line that has one.
+func (l *line) pop() *message {
+	m := l.last.after
+	if m == l.last {
+		l.last = nil
+	} else {
+		l.last.after = m.after
+	}
+	m.after = nil
+	return m
+}
+
+// remove takes out the message behind another one, or the first where that is nil.
+func (l *line) remove(before *message) {
+	if before == nil {
+		l.pop()
+		return
+	}
+	m := before.after
+	if before.after = m.after; m == l.last {
+		l.last = before
+	}
+	m.after = nil
 }

@@ -163,7 +163,7 @@ func (o *output) mark() int64 {
 		mark = min(mark, o.first.x.Start)
 	}
 	if c := o.table.holed.front(); c != nil {
-		mark = min(mark, c.since)
+		mark = min(mark, c.late.since)
 	}
 	return max(mark, o.batch.Watermark)
 }

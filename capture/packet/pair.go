@@ -22,31 +22,36 @@ type alignment struct {
 // After a loss only a request that acknowledges everything before the response
 // will do, and older ones lost their response.
 func (s *stream) match(seq, breaks uint32) *message {
-	if len(s.open) == 0 || span(seq, s.open[0].ack) > 0 {
+	m := s.open.first()
+	if m == nil || span(seq, m.edge) > 0 {
 		return nil
 	}
-	i, first := 0, s.open[0]
-	if s.aligned != (alignment{first.x.ConnSeq, [2]uint32{first.breaks, breaks}}) {
-		for i < len(s.open) && s.open[i].ack != seq {
-			i++
+	if s.aligned != (alignment{m.x.ConnSeq, [2]uint32{m.breaks, breaks}}) {
+		for m != nil && m.edge != seq {
+			m = s.open.next(m)
 		}
-		if i == len(s.open) {
+		if m == nil {
 			return nil
 		}
 	}
-	m := s.open[i]
-	kept := s.open[:0]
-	for j, o := range s.open {
-		switch {
-		case j == i:
-		case j < i && span(o.ack, m.ack) > 0: // its answer was lost, but had come when the client went on
-			o.x.End = s.open[j+1].x.Start
-			s.unanswered(o, endLost)
-		default:
-			kept = append(kept, o)
+	var before *message // stays open
+	for o := s.open.first(); ; {
+		next := s.open.next(o)
+		if o == m || span(o.edge, m.edge) > 0 {
+			s.open.remove(before)
+			s.waiting--
+		} else {
+			before = o
 		}
+		if o == m {
+			break
+		}
+		if o != before { // its answer was lost, but had come when the client went on
+			o.x.End = next.x.Start
+			s.unanswered(o, endLost)
+		}
+		o = next
 	}
-	s.open = kept
 	s.paired(m, breaks)
 	return m
 }
@@ -58,11 +63,9 @@ func (s *stream) paired(m *message, response uint32) {
 
 // asked takes a request whose headers have been read.
 func (s *stream) asked(m *message) {
-	if i := s.heldFor(m); i >= 0 {
-		r := s.held[i]
+	if r := s.heldFor(m); r != nil {
 		m.answer(r)
-		s.held = append(s.held[:i], s.held[i+1:]...)
-		if p := &s.parser[1-s.client]; p.msg == r {
+		if p := s.parser[1-s.client]; p != nil && p.msg == r {
 			p.msg = m
 		}
 		s.paired(m, r.breaks)
@@ -72,41 +75,51 @@ func (s *stream) asked(m *message) {
 		}
 		return
 	}
-	if len(s.open) == maxPipeline {
+	if s.waiting == maxPipeline {
 		s.t.out.health.Bound(boundOpen)
-		s.unanswered(s.open[0], endEvicted)
-		s.open = append(s.open[:0], s.open[1:]...)
+		s.waiting--
+		s.unanswered(s.open.pop(), endEvicted)
 	}
-	s.open = append(s.open, m)
+	s.open.push(m)
+	s.waiting++
 }
 
-// heldFor finds the response, captured before its request, that answers m: it
-// begins where m acknowledges, or it is the next one behind that place and m the
-// next request.
-func (s *stream) heldFor(m *message) int {
-	for i, r := range s.held {
-		switch {
-		case m.x.Start-r.x.Start > heldWait: // so late no request is captured
-		case r.seq == m.ack:
-			return i
-		case span(m.ack, r.seq) > 0:
-			if s.aligned == (alignment{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) && len(s.open) == 0 {
-				return i
-			}
-			return -1
+// heldFor finds the response, captured before its request, that answers m, and
+// takes it out: it begins where m acknowledges, or it is the next one behind that
+// place and m the next request.
+func (s *stream) heldFor(m *message) *message {
+	var before *message
+	for r := s.held.first(); r != nil; before, r = r, s.held.next(r) {
+		if m.x.Start-r.x.Start > heldWait { // so late no request is captured
+			continue
+		}
+		behind := span(m.edge, r.edge)
+		if behind == 0 || behind > 0 && s.open.first() == nil && s.aligned == (alignment{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) {
+			s.held.remove(before)
+			s.holding--
+			return r
+		}
+		if behind > 0 {
+			return nil
 		}
 	}
-	return -1
+	return nil
 }
 
 // hold keeps a response without a request: the request may be captured late.
 func (s *stream) hold(m *message) {
-	if len(s.held) == maxHeld {
+	if s.holding == maxHeld {
 		s.t.out.health.Bound(boundHeld)
-		s.emit(s.held[0])
-		s.held = append(s.held[:0], s.held[1:]...)
+		s.letGo()
 	}
-	s.held = append(s.held, m)
+	s.held.push(m)
+	s.holding++
+}
+
+// letGo hands over the response held longest.
+func (s *stream) letGo() {
+	s.holding--
+	s.emit(s.held.pop())
 }
 
 // answered takes a response that has been read to its end. Whether it reached a
@@ -124,23 +137,22 @@ func (s *stream) answered(m *message) {
 // expireHeld gives up waiting for the requests of responses, unless they may be
 // behind a hole.
 func (s *stream) expireHeld() {
-	if s.c.half[s.client].waiting() > 0 {
+	if s.c.waiting(s.client) > 0 {
 		return
 	}
-	for len(s.held) > 0 && s.held[0].done && s.t.now-s.held[0].x.End > heldWait {
-		s.emit(s.held[0])
-		s.held = append(s.held[:0], s.held[1:]...)
+	for m := s.held.first(); m != nil && m.done && s.t.now-m.x.End > heldWait; m = s.held.first() {
+		s.letGo()
 	}
 }
 
 // release hands over what was held. A client that had closed and then refused
 // the answer has not got it.
 func (s *stream) release(refused bool) {
-	for _, m := range s.held {
+	for m := s.held.first(); m != nil; m = s.held.first() {
 		if refused && s.left != 0 && !m.orphan {
 			m.x.Outcome = capture.Truncated
+			m.x.Flags |= capture.GaveUp
 		}
-		s.emit(m)
+		s.letGo()
 	}
-	s.held = s.held[:0]
 }

@@ -16,12 +16,14 @@ const (
 	prefaceOpen preface = iota // nothing has been read yet
 	prefaceText                // it may be a header, of which parser.buf holds the beginning
 	prefaceRest                // parser.remain bytes of a binary header are still to be passed over
+	prefaceMore                // one has been read, and each proxy on the way may have put one in front
 	prefacePast                // it has been read, or there is none
 )
 
 const (
 	proxyText     = "PROXY "
 	proxyBinary   = "\r\n\r\n\x00\r\nQUIT\n"
+	maxProxies    = 8   // on the way to one server; more are none
 	maxProxyText  = 107 // section 2.1, with its line end
 	proxyHead     = len(proxyBinary) + 4
 	skipBadProxy  = "PROXY protocol header malformed"
@@ -32,10 +34,10 @@ const (
 // unwrap takes a PROXY header off the bytes that begin a connection. It returns
 // true when nothing is left to read of c.
 func (s *stream) unwrap(d int, c *chunk) bool {
-	p := &s.parser[d]
+	p := s.reading(d)
 	switch s.preface {
-	case prefaceOpen:
-		if s.kind != undecided || s.c.mid || s.lost || !mayBeProxy(c.b) {
+	case prefaceOpen, prefaceMore:
+		if s.kind != undecided || s.c.mid || s.lost || s.proxies == maxProxies || !mayBeProxy(c.b) {
 			s.preface = prefacePast
 			return false
 		}
@@ -54,8 +56,11 @@ func (s *stream) unwrap(d int, c *chunk) bool {
 		n := min(p.remain, int64(len(c.b)))
 		c.take(int(n))
 		if p.remain -= n; p.remain == 0 {
-			s.preface = prefacePast
+			s.preface, s.client = prefaceMore, unknownDir
 		}
+	}
+	if s.preface == prefaceMore && len(c.b) > 0 {
+		return s.unwrap(d, c)
 	}
 	return len(c.b) == 0
 }
@@ -68,7 +73,7 @@ func mayBeProxy(b []byte) bool {
 
 // collect gathers a header and reads it once it is whole.
 func (s *stream) collect(d int, c *chunk) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	old := len(p.buf)
 	s.keep(p, clip(c.b, maxProxyText-old))
 	n, bad := 0, false
@@ -103,14 +108,19 @@ func (s *stream) collect(d int, c *chunk) {
 		return
 	}
 	c.take(n - old)
-	if s.preface = prefacePast; p.remain > 0 {
-		s.preface, s.client = prefaceRest, d
+	if s.proxies++; s.proxies > 1 {
+		s.t.out.health.Bound(boundProxy)
 	}
+	if p.remain > 0 {
+		s.preface, s.client = prefaceRest, d
+		return
+	}
+	s.preface = prefaceMore
 }
 
 // refill reads what was taken for the beginning of a header as what it is.
 func (s *stream) refill(d int) {
-	p := &s.parser[d]
+	p := s.reading(d)
 	held := chunk{b: p.buf, seq: p.seq, ack: p.ack, at: p.first}
 	s.t.buffered -= len(p.buf)
 	p.buf, p.remain = nil, 0
@@ -124,8 +134,9 @@ func (s *stream) refill(d int) {
 // cutPreface gives up a header that the capture lost a part of.
 func (s *stream) cutPreface(d int) {
 	if (s.preface == prefaceText || s.preface == prefaceRest) && d == s.client {
-		s.drop(&s.parser[d])
-		s.parser[d].remain = 0
+		p := s.reading(d)
+		s.drop(p)
+		p.remain = 0
 		s.client = unknownDir
 		s.t.reason = skipBadProxy
 	}
@@ -160,7 +171,7 @@ func (s *stream) proxyLine(d int, line []byte) bool {
 		return false
 	}
 	if ok {
-		s.c.ends[d] = end
+		s.c.from(d, end)
 	}
 	return ok
 }
@@ -195,9 +206,9 @@ func (s *stream) proxyRecord(d int, b []byte) bool {
 	case command != proxied:
 		return false
 	case family == tcp4 && length >= proxyAddress4:
-		s.c.ends[d] = capture.Endpoint{IP: [16]byte{10: 0xff, 11: 0xff, 12: b[0], 13: b[1], 14: b[2], 15: b[3]}, Port: be.Uint16(b[8:])}
+		s.c.from(d, capture.Endpoint{IP: [16]byte{10: 0xff, 11: 0xff, 12: b[0], 13: b[1], 14: b[2], 15: b[3]}, Port: be.Uint16(b[8:])})
 	case family == tcp6 && length >= proxyAddress6:
-		s.c.ends[d] = capture.Endpoint{IP: [16]byte(b[:16]), Port: be.Uint16(b[32:])}
+		s.c.from(d, capture.Endpoint{IP: [16]byte(b[:16]), Port: be.Uint16(b[32:])})
 	case family>>4 == 3 || family&15 == 2: // Unix sockets and datagrams name no client
 	default:
 		return false

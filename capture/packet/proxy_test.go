@@ -94,7 +94,6 @@ func TestProxyOnlyAtTheStart(t *testing.T) {
 	req := c("GET /a HTTP/1.1\r\n\r\n")
 	for name, turns := range map[string][]turn{
 		"after a request":        {req, s(okReply), c(header + "GET /b HTTP/1.1\r\n\r\n"), s(okReply)},
-		"twice":                  {c("PROXY UNKNOWN\r\n" + header), req, s(okReply)},
 		"from the server":        {req, s(header), s(okReply)},
 		"in a body":              {c("POST /a HTTP/1.1\r\nContent-Length: 43\r\n\r\n" + header), s(okReply)},
 		"behind a mail greeting": {s("220 mail\r\n"), c(header), req, s(okReply)},
@@ -115,6 +114,35 @@ func TestProxyOnlyAtTheStart(t *testing.T) {
 	r := p.end()
 	if len(r.all) != 1 || r.all[0].Src.Port != 1 {
 		t.Errorf("joined midway: %v", r.all)
+	}
+}
+
+// TestProxyHeadersInARow reads the headers of several proxies one behind another:
+// the last one is the outermost proxy's, and names the client. It is counted.
+func TestProxyHeadersInARow(t *testing.T) {
+	first, last := proxyV2(0x21, 0x11, proxy4), "PROXY TCP4 198.51.100.3 192.0.2.99 1234 443\r\n"
+	for name, test := range map[string]struct {
+		headers, src string
+		n            uint64
+	}{
+		"2 then 1":           {first + last, "198.51.100.3:1234", 1},
+		"1 then 2":           {last + first, "192.0.2.7:56789", 1},
+		"three":              {first + last + first, "192.0.2.7:56789", 2},
+		"then unknown":       {last + "PROXY UNKNOWN\r\n", "198.51.100.3:1234", 1},
+		"local, then one":    {proxyV2(0x20, 0x00, "") + last, "198.51.100.3:1234", 1},
+		"with extensions":    {proxyV2(0x21, 0x11, proxy4+"\x04\x00\x05\x00\x00\x00\x00\x00"+strings.Repeat("x", 300)) + last, "198.51.100.3:1234", 1},
+		"one, then a P":      {last, "198.51.100.3:1234", 0},
+		"more than are read": {strings.Repeat(last, maxProxies), "198.51.100.3:1234", maxProxies - 1},
+	} {
+		for _, size := range []int{1 << 20, 16, 5, 1} {
+			r := talk(t, size, c(test.headers+"PUT /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), s(okReply))
+			if strings.TrimSpace(r.String()) != "PUT /a 200 answered" || r.all[0].Src.String() != test.src {
+				t.Errorf("%s in pieces of %d: %v, want it from %s", name, size, r.all, test.src)
+			}
+			if n := told(r.health.Bounds, boundProxy); n != test.n || r.health.SkippedTotal() != 0 {
+				t.Errorf("%s in pieces of %d: counted %d times, want %d; %+v", name, size, n, test.n, r.health.Skipped)
+			}
+		}
 	}
 }
 
@@ -153,9 +181,9 @@ func FuzzProxy(f *testing.F) {
 			for rest := b; len(rest) > 0; {
 				k := min(n, len(rest), 60_000)
 				p.from(1, seq, 5001, ackPush, string(rest[:k]))
-				for _, c := range p.tab.conns {
-					if n := len(c.http.parser[0].buf); c.http.preface != prefacePast && n > maxProxyText {
-						t.Errorf("%d bytes are kept of a header", n)
+				for c := range p.tab.conns.all() {
+					if r := c.http.parser[0]; r != nil && c.http.preface != prefacePast && len(r.buf) > maxProxyText {
+						t.Errorf("%d bytes are kept of a header", len(r.buf))
 					}
 				}
 				seq, rest = seq+uint32(k), rest[k:]
@@ -175,8 +203,8 @@ func FuzzProxy(f *testing.F) {
 
 // addresses is the client's end of the only connection.
 func addresses(p *tap) string {
-	for _, c := range p.tab.conns {
-		return c.ends[0].String()
+	for c := range p.tab.conns.all() {
+		return c.end(0).String()
 	}
 	return "none"
 }

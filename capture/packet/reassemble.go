@@ -15,10 +15,15 @@ func (t *table) segment(c *conn, d int, s *segment, at stamp) {
 	if s.flags&(flagACK|flagRST) == flagACK {
 		peer.acknowledge(s.ack)
 	}
-	t.holes(c, t.now)
+	if c.late != nil {
+		t.holes(c, t.now)
+	}
 	if s.flags&flagRST != 0 {
-		c.http.reset = d
-		t.end(c, endReset)
+		why := endReset
+		if d == c.http.client {
+			why = endAborted
+		}
+		t.end(c, why)
 		return
 	}
 	if s.flags&flagFIN != 0 {
@@ -95,13 +100,13 @@ func (t *table) arrive(c *conn, d int, p piece) {
 		}
 		p = p.from(old)
 	}
-	if h.waiting() == 0 && p.seq == h.next {
+	if c.waiting(d) == 0 && p.seq == h.next {
 		t.deliver(c, d, p)
 		return
 	}
-	t.queue(c, h, p)
+	t.queue(c, d, p)
 	t.drain(c, d)
-	for h.waiting() > 0 && (h.queued > maxQueue || h.waiting() > maxPieces) {
+	for c.waiting(d) > 0 && (c.late.half[d].size > maxQueue || c.waiting(d) > maxPieces) {
 		t.out.health.Bound(boundQueue)
 		t.skip(c, d)
 	}
@@ -110,11 +115,11 @@ func (t *table) arrive(c *conn, d int, p piece) {
 // drain delivers what the queue holds up to the next hole.
 func (t *table) drain(c *conn, d int) {
 	h := &c.half[d]
-	if h.waiting() == 0 || span(h.next, h.queue[h.head].seq) > 0 {
+	if c.waiting(d) == 0 || span(h.next, c.late.half[d].first().seq) > 0 {
 		return
 	}
-	for h.waiting() > 0 && span(h.next, h.queue[h.head].seq) <= 0 {
-		p := t.pop(h)
+	for q := &c.late.half[d]; q.waiting() > 0 && span(h.next, q.first().seq) <= 0; {
+		p := t.pop(q)
 		t.deliver(c, d, p)
 		t.recycle(p.data)
 	}
@@ -137,15 +142,19 @@ func (t *table) deliver(c *conn, d int, p piece) {
 func (t *table) holes(c *conn, now int64) {
 	for d := range c.half {
 		h := &c.half[d]
-		if h.waiting() == 0 || !h.hasAck || span(h.queue[h.head].seq, h.acked) < 0 {
-			h.holeSince, h.holePackets = 0, 0
+		if c.late == nil {
+			return
+		}
+		q := &c.late.half[d]
+		if q.waiting() == 0 || !h.hasAck || span(q.first().seq, h.acked) < 0 {
+			q.holeSince, q.holePackets = 0, 0
 			continue
 		}
-		if h.holePackets == 0 {
-			h.holeSince = now
+		if q.holePackets == 0 {
+			q.holeSince = now
 		}
-		if h.holePackets++; h.holePackets > gapPackets || now-h.holeSince > gapWait {
-			h.holePackets = 0
+		if q.holePackets++; q.holePackets > gapPackets || now-q.holeSince > gapWait {
+			q.holePackets = 0
 			t.skip(c, d)
 		}
 	}
@@ -154,7 +163,7 @@ func (t *table) holes(c *conn, now int64) {
 // giveUp passes over holes that have been open for too long in any case.
 func (t *table) giveUp(c *conn) {
 	for d := range c.half {
-		if c.half[d].waiting() > 0 {
+		if c.waiting(d) > 0 {
 			t.skip(c, d)
 		}
 	}
@@ -163,11 +172,11 @@ func (t *table) giveUp(c *conn) {
 
 // skip passes over the first hole of a direction.
 func (t *table) skip(c *conn, d int) {
-	h := &c.half[d]
-	if n := span(h.next, h.queue[h.head].seq); n > 0 {
+	h, p := &c.half[d], c.late.half[d].first()
+	if n := span(h.next, p.seq); n > 0 {
 		t.out.health.GapBytes += uint64(n)
-		h.next = h.queue[h.head].seq
-		c.http.gap(d, n, h.queue[h.head].at.t)
+		h.next = p.seq
+		c.http.gap(d, n, p.at.t)
 	}
 	t.drain(c, d)
 }

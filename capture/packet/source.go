@@ -5,6 +5,7 @@
 package packet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,10 @@ type Source struct {
 	name string
 	opt  Options
 	in   io.Reader
-	file *file // nil until the head has been read
+	file *file // nil until the head has been read; of several, the one read last
+
+	parts []*part // nil for a single capture
+	heap  []*part // those that have not ended, by the time of their next packets
 
 	missed uint64 // packets that the host lost before the file was written anew
 
@@ -36,6 +40,7 @@ type Source struct {
 	table   *table
 	out     *output
 	clock   clock
+	doubt   doubt
 }
 
 // Open reads the head of a recorded capture; that of a live one is read by Run,
@@ -68,7 +73,7 @@ func (s *Source) begin(r io.Reader) error {
 // anew goes on with the capture that has taken the place of a followed one.
 func (s *Source) anew() error {
 	h := &s.out.health
-	if s.file.r.Buffered() > 0 { // the old one ended inside a record
+	if s.file.r.buffered() > 0 { // the old one ended inside a record
 		h.Read++
 		s.skip(skipBroken, linkBroken, h.Read)
 	}
@@ -77,7 +82,16 @@ func (s *Source) anew() error {
 }
 
 // dropped is how many packets the capturing host says it lost.
-func (s *Source) dropped() uint64 { return add(s.missed, s.file.dropped()) }
+func (s *Source) dropped() uint64 {
+	n := s.missed
+	if s.parts == nil {
+		return add(n, s.file.dropped())
+	}
+	for _, p := range s.parts {
+		n = add(n, p.file.dropped())
+	}
+	return n
+}
 
 // Info describes the source.
 func (s *Source) Info() capture.Info {
@@ -96,6 +110,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 	s.table = newTable(s.out)
 	s.out.table = s.table
 	s.out.done = s.done
+	s.joined()
 	if s.opt.Live {
 		stop, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -126,7 +141,10 @@ const (
 func (s *Source) packets(ctx context.Context) error {
 	var f frame
 	for {
-		err := s.file.next(&f)
+		if s.out.health.Read%ahead == 0 {
+			s.table.warm(s.file)
+		}
+		err := s.next(&f)
 		if errors.Is(err, errAnew) {
 			if err = s.anew(); err == nil {
 				continue
@@ -135,7 +153,7 @@ func (s *Source) packets(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.packet(&f)
+		s.take(&f)
 		if s.out.err != nil {
 			return s.out.err
 		}
@@ -228,6 +246,9 @@ func (s *Source) exemplified(reason string) bool {
 // idle is called by a live input that has nothing to read. What has been found
 // is handed over, and after a second of silence the clock goes on.
 func (s *Source) idle(silent time.Duration) error {
+	if s.doubt.n > 0 { // nobody is there to disagree
+		s.resolve(s.believed())
+	}
 	if s.file == nil || s.out.newest == 0 {
 		return s.out.err
 	}
@@ -257,6 +278,9 @@ func (s *Source) ended(err error, ctx context.Context) error {
 		return nil
 	case err == errCut:
 		h.Truncated = true
+		h.Short(s.file.short)
+		return nil
+	case h.Short(err):
 		return nil
 	case errors.As(err, &broken):
 		h.Truncated = true
@@ -271,6 +295,9 @@ func (s *Source) ended(err error, ctx context.Context) error {
 
 // finish ends all connections and hands over the last batch.
 func (s *Source) finish() error {
+	if s.doubt.n > 0 {
+		s.resolve(cmp.Or(s.out.newest, s.believed()))
+	}
 	s.table.finish(endInput)
 	s.decoder.fragments.finish()
 	s.lost()
@@ -290,5 +317,12 @@ func (s *Source) done() float64 {
 	if s.opt.Size <= 0 || s.file == nil {
 		return 0
 	}
-	return min(1, float64(s.file.read+int64(s.file.pending))/float64(s.opt.Size))
+	read := s.file.read + int64(s.file.pending)
+	if s.parts != nil {
+		read = 0
+		for _, p := range s.parts {
+			read += p.file.read
+		}
+	}
+	return min(1, float64(read)/float64(s.opt.Size))
 }

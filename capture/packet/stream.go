@@ -31,13 +31,15 @@ func (k kind) heard() bool { return k == http1 || k == http2 }
 type ending uint8
 
 const (
-	endClosed ending = iota
-	endReset
-	endReused  // a new connection took its addresses and ports
-	endIdle    // silent for idleWait
-	endEvicted // for want of room
-	endLost    // a part of it was lost by the capture
-	endInput   // the capture ended first
+	endClosed  ending = iota
+	endReset          // by the server
+	endAborted        // reset by the client
+	endCancel         // the client gave up this request, the connection goes on
+	endReused         // a new connection took its addresses and ports
+	endIdle           // silent for idleWait
+	endEvicted        // for want of room
+	endLost           // a part of it was lost by the capture
+	endInput          // the capture ended first
 )
 
 const unknownDir = -1
@@ -48,16 +50,18 @@ type stream struct {
 	c       *conn
 	kind    kind
 	preface preface
-	client  int       // direction of the requests
-	reset   int       // direction of the RST
 	lost    bool      // bytes are missing and messages may be
+	holding uint8     // messages in held
+	waiting uint16    // messages in open
+	proxies uint8     // PROXY headers read
+	client  int       // direction of the requests
 	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
 	count   uint32    // requests so far
 	aligned alignment
-	left    int64 // when the client closed; 0 not yet
-	parser  [2]parser
-	open    []*message // requests without a response, in order
-	held    []*message // responses without a request, in order
+	left    int64      // when the client closed; 0 not yet
+	parser  [2]*parser // nil between messages
+	open    line       // requests without a response, in order
+	held    line       // responses without a request, in order
 	h2      *http2conn
 }
 
@@ -74,7 +78,7 @@ func (c *chunk) take(n int) {
 }
 
 func (s *stream) begin(t *table, c *conn) {
-	*s = stream{t: t, c: c, client: unknownDir, aligned: alignment{next: 1}, open: s.open[:0], held: s.held[:0]}
+	*s = stream{t: t, c: c, client: unknownDir, aligned: alignment{next: 1}}
 }
 
 // skip says why packets of this connection do not count as used.
@@ -108,7 +112,8 @@ func (s *stream) data(d int, c chunk) {
 	switch s.kind {
 	case http1:
 		s.parse(d, c)
-		if len(s.held) > 0 {
+		s.rest(d)
+		if s.holding > 0 {
 			s.expireHeld()
 		}
 	case http2:
@@ -168,10 +173,38 @@ func (s *stream) roles(client int) {
 		s.t.out.health.Encrypted--
 	}
 	s.kind, s.client = http1, client
-	s.parser[client].request = true
 	for d := range s.parser {
-		s.parser[d].searching = s.c.mid || s.lost
+		if s.c.mid || s.lost {
+			s.reading(d).searching = true
+		} else if p := s.parser[d]; p != nil {
+			p.searching = false
+		}
+		if p := s.parser[d]; p != nil {
+			p.request = d == client
+		}
 	}
+}
+
+// reading gives the parser of direction d.
+func (s *stream) reading(d int) *parser {
+	if p := s.parser[d]; p != nil {
+		return p
+	}
+	p := s.t.parser()
+	p.request = d == s.client
+	s.parser[d] = p
+	return p
+}
+
+// rest gives back the parser of direction d where it is between two messages, and
+// has nothing to remember.
+func (s *stream) rest(d int) {
+	p := s.parser[d]
+	if p == nil || p.state != atStart || p.buf != nil || p.msg != nil || p.searching || p.gapped || p.interim {
+		return
+	}
+	s.parser[d] = nil
+	s.t.park(p)
 }
 
 // gap tells that n bytes of direction d are missing.
@@ -185,18 +218,21 @@ func (s *stream) gap(d, n int, t int64) {
 		s.breaks[d]++
 		s.cutPreface(d)
 	}
-	if s.kind == http1 && !s.parser[d].absorb(n) {
+	if s.kind != http1 {
+		return
+	}
+	if p := s.reading(d); !p.absorb(n) {
 		s.breakOff(d)
-	} else if p := &s.parser[d]; s.kind == http1 && p.remain == 0 {
+	} else if p.remain == 0 {
 		s.bodyEnd(d, t)
 	}
 }
 
 // emit hands an exchange over; the parsers forget it.
 func (s *stream) emit(m *message) {
-	for d := range s.parser {
-		if s.parser[d].msg == m {
-			s.parser[d].msg = nil
+	for _, p := range s.parser {
+		if p != nil && p.msg == m {
+			p.msg = nil
 		}
 	}
 	s.judge(m)
@@ -214,6 +250,9 @@ func (s *stream) discard(m *message) {
 // not answer any more; a client that has may still be waiting for its answer.
 func (s *stream) closed(d int) {
 	if s.kind == http2 {
+		if d == s.client {
+			s.left = s.c.seen
+		}
 		s.h2.closed(d)
 	}
 	if s.kind != http1 {
@@ -235,19 +274,23 @@ func (s *stream) end(why ending) {
 			s.shut(1-s.client, why)
 		}
 		s.giveUp(why)
-		s.release(why == endReset && s.reset == s.client)
+		s.release(why == endAborted)
 	}
 	if s.kind == http2 {
 		s.h2.end(why)
 	}
-	for d := range s.parser {
-		s.clear(&s.parser[d])
+	for d, p := range s.parser {
+		if p != nil {
+			s.clear(p)
+			s.parser[d] = nil
+			s.t.park(p)
+		}
 	}
 }
 
 func (s *stream) giveUp(why ending) {
-	for _, m := range s.open {
-		s.unanswered(m, why)
+	for s.waiting > 0 {
+		s.waiting--
+		s.unanswered(s.open.pop(), why)
 	}
-	s.open = s.open[:0]
 }

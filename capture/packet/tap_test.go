@@ -52,8 +52,8 @@ func (p *tap) segment(seg *segment) {
 func (p *tap) end() result {
 	p.tab.finish(endInput)
 	p.out.flush(true)
-	if p.tab.buffered != 0 || len(p.tab.conns) != 0 || p.out.first != nil || p.tab.holed.front() != nil {
-		p.t.Errorf("left behind: %d bytes, %d connections, message %v", p.tab.buffered, len(p.tab.conns), p.out.first)
+	if p.tab.buffered != 0 || p.tab.conns.n != 0 || p.out.first != nil || p.tab.holed.front() != nil {
+		p.t.Errorf("left behind: %d bytes, %d connections, message %v", p.tab.buffered, p.tab.conns.n, p.out.first)
 	}
 	return p.r
 }

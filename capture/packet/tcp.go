@@ -16,6 +16,7 @@ const (
 	gapPackets  = 24        // or after this many packets on its connection
 	holeWait    = 2e9       // any hole is given up after this
 	idleWait    = 300e9     // a silent connection is forgotten
+	rankEvery   = 10e9      // how exactly connections are in order of their last packet
 	closedWait  = 5e9       // how long a closed connection still swallows stragglers
 	maxJump     = 64 << 20  // sequence numbers further apart belong to another connection
 	straggle    = 1 << 20   // what may follow the end of a closed connection
@@ -33,14 +34,14 @@ const (
 	boundQueue  = "1 MiB or 1,024 pieces out of order in one direction: passed over a hole"
 	boundOpen   = "256 requests waiting on one connection: gave up the oldest"
 	boundHeld   = "16 answers without a request on one connection: gave up the oldest"
+	boundProxy  = "PROXY header behind another one: took the client that the last one names"
+	boundTarget = "request target cut off, by the capture or after 8 KiB: marked with ..., matched with no other"
 	boundHeader = "64 KiB of header: read as far as that"
 )
 
-type key struct{ low, high capture.Endpoint }
-
 // table holds the connections. One goroutine uses it.
 type table struct {
-	conns    map[key]*conn
+	conns    index
 	open     list // with messages, by last packet
 	quiet    list // without any so far, by last packet: the first to go
 	closed   list // by the time they closed
@@ -48,51 +49,71 @@ type table struct {
 	buffered int
 	now      int64 // newest capture time
 	reason   string
+	warmed   uint32
 	spare    []*conn
 	buffers  [][]byte
 	free     int // bytes in buffers
+	idle     parked
 	out      *output
 	http2    http2pool
 }
 
+// parked is what connections need only for a while, and give back.
+type parked struct {
+	parsers   []*parser
+	disorders []*disorder
+}
+
 func newTable(out *output) *table {
-	t := &table{conns: map[key]*conn{}, out: out}
+	t := &table{conns: newIndex(), out: out}
 	t.holed.which = byHole
 	return t
 }
 
-// conn is one TCP connection; direction 0 is that of its first packet.
+// conn is one TCP connection; direction 0 is that of its first packet. There are
+// many, and each packet waits for the one it belongs to: what most of them do not
+// need at a time stands elsewhere, and the rest fills four lines of a cache.
 type conn struct {
-	key   key
-	flip  bool // direction 0 goes from key.high to key.low
-	dead  bool
-	mid   bool // joined after it began
-	heard bool // it carries messages
-	half  [2]half
-	old   [2]mark // where the connection before it on these addresses had got to
-	last  int64   // the table's time at its newest packet
-	seen  int64   // capture time of that packet
-	since int64   // when the oldest piece out of order was captured
-	ends  [2]capture.Endpoint
-	http  stream
-	links [2]link
+	key     key
+	flip    bool // direction 0 goes from key.high to key.low
+	dead    bool
+	mid     bool // joined after it began
+	heard   bool // it carries messages
+	half    [2]half
+	old     [2]uint32 // where the connection before it on these addresses had got to, as half.old tells
+	last    int64     // the table's time at its newest packet
+	seen    int64     // capture time of that packet
+	ranked  int64     // last, when it was put in its place by it
+	link    link
+	late    *disorder            // nil unless pieces wait
+	proxied *[2]capture.Endpoint // the ends that a PROXY header names; nil without
+	http    stream
 }
 
-// mark is a sequence number that may be known.
-type mark struct {
-	seq   uint32
-	known bool
+// end is where direction d comes from.
+func (c *conn) end(d int) capture.Endpoint {
+	switch {
+	case c.proxied != nil:
+		return c.proxied[d]
+	case c.flip == (d == 0):
+		return c.key.high
+	}
+	return c.key.low
+}
+
+// from sets where direction d comes from, as a PROXY header tells it.
+func (c *conn) from(d int, e capture.Endpoint) {
+	if c.proxied == nil {
+		c.proxied = &[2]capture.Endpoint{c.end(0), c.end(1)}
+	}
+	c.proxied[d] = e
 }
 
 // half is one direction.
 type half struct {
 	next, isn, finSeq, acked      uint32
 	begun, syn, fin, done, hasAck bool
-	queue                         []piece // out of order, by sequence number, without overlap
-	head                          int     // first piece of queue still in use
-	queued                        int
-	holeSince                     int64 // when the peer acknowledged the hole
-	holePackets                   int
+	old                           bool
 }
 
 // piece is a segment that waits for what comes before it.
@@ -112,25 +133,20 @@ type stamp struct {
 // span is the distance from sequence number a to b.
 func span(a, b uint32) int { return int(int32(b - a)) }
 
-func (h *half) waiting() int { return len(h.queue) - h.head }
-
 // packet takes one segment.
 func (t *table) packet(s *segment, at stamp) {
 	for t.buffered > maxBuffered && t.unload() {
 	}
-	k, swapped := key{s.src, s.dst}, false
-	if less(&s.dst, &s.src) {
-		k, swapped = key{s.dst, s.src}, true
-	}
-	c := t.conns[k]
-	var old [2]mark
+	k, swapped := keyOf(s)
+	c := t.conns.find(&k)
+	var old [2]half
 	if c != nil {
 		switch d := dir(swapped != c.flip); c.fit(s, d) {
 		case strays:
 			t.reason = skipStray
 			return
 		case renews:
-			old = [2]mark{c.half[d].mark(), c.half[1-d].mark()}
+			old = [2]half{c.half[d], c.half[1-d]}
 			t.remove(c, endReused)
 			c = nil
 		}
@@ -141,18 +157,23 @@ func (t *table) packet(s *segment, at stamp) {
 			return
 		}
 		c = t.create(k, s, swapped)
-		c.old = old
+		for d := range old {
+			c.half[d].old, c.old[d] = old[d].begun, old[d].next
+		}
 	}
 	if c.dead {
 		t.reason = c.http.skip()
 		return
 	}
 	c.last, c.seen = t.now, at.t
-	t.byUse(c).toBack(c)
+	if t.now-c.ranked > rankEvery {
+		t.byUse(c).toBack(c)
+		c.ranked = t.now
+	}
 	t.segment(c, dir(swapped != c.flip), s, at)
 	if !c.heard && !c.dead && c.http.kind.heard() {
 		t.quiet.remove(c)
-		c.heard = true
+		c.heard, c.ranked = true, t.now
 		t.open.pushBack(c)
 	}
 	if t.reason == "" {
@@ -176,16 +197,16 @@ func dir(second bool) int {
 }
 
 func less(a, b *capture.Endpoint) bool {
-	for i := range a.IP {
-		if a.IP[i] != b.IP[i] {
-			return a.IP[i] < b.IP[i]
+	for i := 0; i < len(a.IP); i += 8 {
+		if m, n := be.Uint64(a.IP[i:]), be.Uint64(b.IP[i:]); m != n {
+			return m < n
 		}
 	}
 	return a.Port < b.Port
 }
 
 func (t *table) create(k key, s *segment, swapped bool) *conn {
-	for len(t.conns) >= maxConns {
+	for t.conns.n >= maxConns {
 		t.evict()
 	}
 	var c *conn
@@ -195,10 +216,10 @@ func (t *table) create(k key, s *segment, swapped bool) *conn {
 		c = &conn{}
 	}
 	c.key, c.flip = k, swapped
-	c.ends = [2]capture.Endpoint{s.src, s.dst}
+	c.ranked = t.now
 	c.mid = s.flags&flagSYN == 0
 	c.http.begin(t, c)
-	t.conns[k] = c
+	t.conns.insert(c)
 	t.quiet.pushBack(c)
 	return c
 }
@@ -215,7 +236,7 @@ func (t *table) advance(now int64) {
 	for c := t.closed.front(); c != nil && t.now-c.last > closedWait; c = t.closed.front() {
 		t.forget(c)
 	}
-	for c := t.holed.front(); c != nil && t.now-c.since > holeWait; c = t.holed.front() {
+	for c := t.holed.front(); c != nil && t.now-c.late.since > holeWait; c = t.holed.front() {
 		t.giveUp(c)
 	}
 }
@@ -260,13 +281,12 @@ func (t *table) end(c *conn, why ending) {
 		return
 	}
 	for d := range c.half {
-		for c.half[d].waiting() > 0 {
+		for c.waiting(d) > 0 {
 			t.skip(c, d)
 		}
 	}
 	c.dead = true
 	c.http.end(why)
-	t.holed.remove(c)
 	t.byUse(c).remove(c)
 	t.closed.pushBack(c)
 }
@@ -278,11 +298,8 @@ func (t *table) remove(c *conn, why ending) {
 
 func (t *table) forget(c *conn) {
 	t.closed.remove(c)
-	delete(t.conns, c.key)
-	for d := range c.half {
-		c.half[d] = half{queue: c.half[d].queue[:0]}
-	}
-	c.dead, c.heard, c.last, c.seen, c.since = false, false, 0, 0, 0
+	t.conns.remove(c)
+	*c = conn{}
 	if len(t.spare) < maxConns/16 {
 		t.spare = append(t.spare, c)
 	}
@@ -298,6 +315,6 @@ func (t *table) finish(why ending) {
 	for c := t.closed.front(); c != nil; c = t.closed.front() {
 		t.forget(c)
 	}
-	t.conns, t.spare, t.buffers, t.free = nil, nil, nil, 0 // whoever keeps the source need not keep its memory
+	t.conns, t.idle, t.spare, t.buffers, t.free = index{}, parked{}, nil, nil, 0 // whoever keeps the source need not keep its memory
 	t.out.spare = nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -90,14 +91,62 @@ func TestCompressedCutOff(t *testing.T) {
 	}
 }
 
-// Compression within compression is not undone.
+// Compression within compression is undone three times over, and then refused
+// with what to do.
 func TestCompressedTwice(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "twice")
-	if err := os.WriteFile(path, packed(t, "gz", packed(t, "zst", []byte("x"))), 0o600); err != nil {
+	plain := "../../testdata/pcaps/lockstep-bare-429/traffic.pcap"
+	b, err := os.ReadFile(plain)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := say(t, nil, "report", path); !strings.Contains(got, "zstdcat") {
-		t.Errorf("%q", got)
+	want, code := stormwatch(t, "report", "a="+plain)
+	for n, kind := range []string{"gz", "gz", "zst", "gz"} {
+		b = packed(t, kind, b)
+		path := filepath.Join(t.TempDir(), "several")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n == maxPacked {
+			if got := say(t, nil, "report", path); !strings.Contains(got, "more than 3 times over") {
+				t.Errorf("%q", got)
+			}
+			return
+		}
+		if got, c := stormwatch(t, "report", "a="+path); got != want || c != code {
+			t.Errorf("compressed %d times over: exit code %d, want %d\n%s", n+1, c, code, got)
+		}
+	}
+}
+
+// A compressed file whose checksum does not fit, or that is damaged on the way, is
+// reported as far as it goes, and says so.
+func TestCompressedDamaged(t *testing.T) {
+	for _, file := range []string{"pcaps/healthy/traffic.pcap", "logs/nginx-first/access.log"} {
+		text, err := os.ReadFile("../../testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, _ := stormwatch(t, "report", "--format", "json", "a=../../testdata/"+file)
+		for kind := range packers {
+			n := len(text) * 3 / 4
+			first := packed(t, kind, text[:n])
+			last := packed(t, kind, text[n:])
+			last[len(last)-6] ^= 0x55 // gzip: the checksum; zstd: the checksum or the block before it
+			path := filepath.Join(t.TempDir(), "bad")
+			if err := os.WriteFile(path, append(first, last...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, code := stormwatch(t, "report", path)
+			if code == exitError || !strings.Contains(out, "data is damaged") {
+				t.Errorf("%s as %s: exit code %d\n%s", file, kind, code, out)
+			}
+			if kind == "gz" { // all bytes are there
+				got, _ := stormwatch(t, "report", "--format", "json", "a="+path)
+				if a, b := attempts(t, whole), attempts(t, got); a != b || a == 0 {
+					t.Errorf("%s: %d attempts of %d", file, b, a)
+				}
+			}
+		}
 	}
 }
 
@@ -135,4 +184,16 @@ func TestCompressedLive(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Error("the first lines have come, yet nothing is opened")
 	}
+}
+
+// attempts is how many exchanges a report in JSON counts.
+func attempts(t *testing.T, report string) (n int) {
+	t.Helper()
+	var r struct {
+		Totals struct{ Exchanges int }
+	}
+	if err := json.Unmarshal([]byte(report), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Totals.Exchanges
 }

@@ -24,6 +24,7 @@ import (
 type input struct {
 	capture.Source
 	close func() error
+	piece string // the file, where it is a recorded capture without a name: it may be a piece of one
 }
 
 // openAll opens every source named, or none.
@@ -44,12 +45,16 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 		}
 		ins = append(ins, in)
 	}
-	return ins, nil
+	if st.apart {
+		return ins, nil
+	}
+	return join(ctx, st, ins, secrets)
 }
 
 // openChecked opens every source named, and fails where a flag names one that is
 // not among them.
 func (f *flags) openChecked(ctx context.Context, st *streams, args []string, follow bool) ([]input, error) {
+	st.apart = len(f.clock) > 0 // each has its own clock
 	ins, err := openAll(ctx, st, args, follow)
 	if err != nil {
 		return nil, err
@@ -112,7 +117,11 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 			return input{}, err
 		}
 		src, err := packet.Open(name, in.head, o)
-		return opened(src, in, err)
+		opened, err := opened(src, in, err)
+		if named, _ := split(arg); err == nil && in.regular && !o.Live && named == "" {
+			opened.piece = path
+		}
+		return opened, err
 	case prometheus.DetectRange(in.first):
 		src, err := prometheus.OpenRange(name, in.head)
 		return opened(src, in, err)
@@ -138,6 +147,10 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	return input{}, errors.Join(unknown(path, in.first), in.Close())
 }
 
+// maxPacked bounds compression within compression, which rotation and collectors
+// bring about.
+const maxPacked = 3
+
 // look opens an input and reads its first bytes. Compression is undone.
 func look(ctx context.Context, st *streams, path string) (*content, error) {
 	f, size, regular, err := reader(ctx, st, path)
@@ -151,10 +164,15 @@ func look(ctx context.Context, st *streams, path string) (*content, error) {
 	}
 	c.head = bufio.NewReaderSize(in, peekBytes)
 	c.first, err = peek(c.head, regular)
-	if kind := capture.Compression(c.first); err == nil && kind != "" {
+	kind := capture.Compression(c.first)
+	for n := 0; err == nil && kind != "" && n < maxPacked; n++ {
 		c.packed, c.size = true, 0 // how much is inside is not known
 		c.head = bufio.NewReaderSize(stoppable(ctx, capture.Decompress(kind, c.head)), peekBytes)
 		c.first, err = peek(c.head, regular)
+		kind = capture.Compression(c.first)
+	}
+	if err == nil && kind != "" {
+		err = fmt.Errorf("it is compressed more than %d times over: undo that first", maxPacked)
 	}
 	switch {
 	case ctx.Err() != nil:

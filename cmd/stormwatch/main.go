@@ -100,6 +100,7 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	logs     logFlags
+	apart    bool // captures are not put together
 }
 
 func newRoot(st *streams) *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
 	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
@@ -28,7 +29,7 @@ func peek(r *bufio.Reader, regular bool) ([]byte, error) {
 	for {
 		head, err := r.Peek(want)
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && len(head) > 0: // cut off: its reader says so
+		case errors.Is(err, io.EOF), len(head) > 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, capture.ErrDamaged)): // its reader says so
 			return head, nil
 		case err != nil:
 			return nil, err

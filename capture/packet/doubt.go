@@ -1,0 +1,74 @@
+package packet
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	// farAhead is how far a time stamp may run ahead of all before it and be
+	// believed at once. Beyond that it may be a broken clock's, which must not end
+	// what is silent until then.
+	farAhead = 60e9
+	// enoughAgree are as many packets as must say the same.
+	enoughAgree = 3
+)
+
+// doubt holds packets back whose time stamps run far ahead, until others agree:
+// then time has passed, with nothing to capture. Where the next packets go on as
+// before, it was the clock: the packets get the time at hand. Of the first packets
+// of a capture the middle one is right.
+type doubt struct {
+	held [enoughAgree]frame
+	data [enoughAgree][]byte // buffers of theirs
+	n    int
+}
+
+// take reads a packet, now or when it is known what to make of its time stamp.
+func (s *Source) take(f *frame) {
+	newest := s.out.newest
+	switch {
+	case newest != 0 && f.t-newest <= farAhead:
+		if s.doubt.n > 0 {
+			s.resolve(newest)
+		}
+		s.packet(f)
+		return
+	case newest != 0 && s.doubt.n > 0 && !near(f.t, s.doubt.held[0].t, farAhead):
+		s.resolve(newest) // no two of them agree
+	}
+	h := &s.doubt
+	h.data[h.n] = append(h.data[h.n][:0], f.data...)
+	h.held[h.n] = *f
+	h.held[h.n].data = h.data[h.n]
+	if h.n++; h.n == enoughAgree {
+		s.resolve(s.believed())
+	}
+}
+
+// believed is the latest time that the packets held agree on: that of the middle
+// one.
+func (s *Source) believed() int64 {
+	held := slices.Clone(s.doubt.held[:s.doubt.n])
+	slices.SortFunc(held, func(a, b frame) int { return cmp.Compare(a.t, b.t) })
+	return held[len(held)/2].t
+}
+
+// resolve reads the packets held. Those whose time stamps run ahead of now get
+// that time.
+func (s *Source) resolve(now int64) {
+	h := &s.doubt
+	n := h.n
+	h.n = 0
+	stepped := false
+	for i := range h.held[:n] {
+		f := &h.held[i]
+		if f.t-now > farAhead {
+			f.t, stepped = now, true
+		}
+		s.packet(f)
+	}
+	if stepped {
+		s.out.health.ClockSteps++
+	}
+}
