@@ -119,16 +119,8 @@ func (s *Source) asked(names *capture.Interner, x *capture.Exchange, fields stri
 			}
 		case "x-forwarded-for":
 			x.Forwarded = names.InternString(value)
-		case "idempotency-key":
-			x.IdemKey = digest(value)
-		case "amz-sdk-invocation-id":
-			if x.IdemKey == 0 {
-				x.IdemKey = digest(value)
-			}
 		default:
-			if a, ok := capture.ParseAttempt(name, []byte(value)); ok {
-				x.Attempt = a
-			}
+			x.Declare([]byte(name), []byte(value))
 		}
 	}
 }

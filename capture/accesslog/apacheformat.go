@@ -201,16 +201,13 @@ func requestHeader(name string) role {
 		return roleForwarded
 	case "host", ":authority":
 		return roleHost
-	case "x-request-id", "x-correlation-id", "traceparent", "x-amzn-trace-id", "x-b3-traceid":
+	case "x-b3-traceid":
 		return roleRequestID
-	case "idempotency-key", "x-idempotency-key", "amz-sdk-invocation-id", "gccl-invocation-id", "repeatability-request-id":
+	case "gccl-invocation-id":
 		return roleIdempotency
-	case "amz-sdk-request":
-		return roleAmzRequest
-	case "x-stainless-retry-count":
-		return roleStainless
-	case "x-envoy-attempt-count":
-		return roleEnvoyAttempts
+	}
+	if r := signalRole(name); r != roleNone {
+		return r
 	}
 	return secretHeader(name, "")
 }

@@ -87,6 +87,11 @@ func aliasOf(key string) meaning {
 		m.name = key
 		return m
 	}
+	if header, ok := strings.CutPrefix(flat, "http_"); ok || strings.HasPrefix(flat, "x_") {
+		if r := signalRole(strings.ReplaceAll(header, "_", "-")); r != roleNone {
+			return meaning{field: field{name: key, role: r}, rank: 6}
+		}
+	}
 	if unit := durationKey(flat); unit != 0 {
 		return meaning{field: field{name: key, role: roleTook, unit: unit}, rank: 5}
 	}

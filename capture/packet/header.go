@@ -138,41 +138,16 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			if is(name, "authorization") { // it wins over a key
 				x.Credential = s.secret(value)
 			}
-		case 14:
+		case 14, 17:
 			f.read(name, value)
 		case 15:
-			switch {
-			case x.Forwarded == 0 && is(name, "x-forwarded-for"):
+			if x.Forwarded == 0 && is(name, "x-forwarded-for") {
 				x.Forwarded = names.Intern(clip(value, maxText))
-			case is(name, "idempotency-key"):
-				x.IdemKey = fnv(0, value)
-			case is(name, "amz-sdk-request"):
-				attempt(x, "amz-sdk-request", value)
-			}
-		case 17:
-			if f.read(name, value); is(name, "x-idempotency-key") {
-				x.IdemKey = fnv(0, value)
-			}
-		case 21:
-			switch {
-			case is(name, "x-envoy-attempt-count"):
-				attempt(x, "x-envoy-attempt-count", value)
-			case x.IdemKey == 0 && is(name, "amz-sdk-invocation-id"): // one for all attempts
-				x.IdemKey = fnv(0, value)
-			}
-		case 23:
-			if is(name, "x-stainless-retry-count") {
-				attempt(x, "x-stainless-retry-count", value)
 			}
 		}
+		x.Declare(name, value)
 	}
 	return f
-}
-
-func attempt(x *capture.Exchange, name string, value []byte) {
-	if a, ok := capture.ParseAttempt(name, value); ok {
-		x.Attempt = a
-	}
 }
 
 func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
@@ -245,6 +220,10 @@ func (s *stream) responseFields(x *capture.Exchange, rest []byte, whole bool) (f
 		case 11:
 			if after == nil && is(name, "retry-after") {
 				after, found = value, true
+			}
+		case 12:
+			if x.RequestID == 0 && is(name, "x-request-id") { // the server gave it
+				x.RequestID = capture.HashRequestID(value)
 			}
 		case 14:
 			if f.read(name, value); millis == nil && is(name, "retry-after-ms") {
