@@ -170,6 +170,8 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.retries++
 	d.sum.retries++
 	if f.link.Parent == 0 {
+		c.chains++
+		f.ordinal = c.chains
 		return // declared by the request itself; the attempt before it was not seen
 	}
 	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)

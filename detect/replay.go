@@ -217,7 +217,7 @@ func (p *Replay) forget() {
 }
 
 func (p *Replay) chainOf(f *flight) string {
-	if f.link.Attempt <= 1 {
+	if f.link.Parent == 0 { // the first that was seen of its chain
 		id := chainID(p.e.names.labels[f.rec.client], f.ordinal)
 		p.chains[f.seq] = openChain{id, f.rec.End}
 		return id

@@ -44,15 +44,17 @@ type Options struct {
 type Request struct {
 	Seq      uint64 // global order, 1-based, unique
 	Start    int64
-	Op       uint64 // hash of vantage, method, host, path with canonical query, body digest
+	Op       uint64 // hash of method, host, path with canonical query, and body digest unless there is an Idem
 	Template uint64 // hash of method and path with digits removed
 	Addr     uint64 // hash of address, forwarded client and agent
 	IP       uint64 // hash of the address
 	Cred     uint64 // hash of the credential; 0 none
 	Client   uint32 // opaque, returned for the root
 	Idem     uint64 // hash of a stable operation id; 0 none
+	Body     uint64 // digest of the body; 0 none
 	Counter  capture.Counter
-	N        uint16 // attempt number by Counter, first 1
+	N        uint16          // attempt number by Counter, the client's own, first 1
+	Relay    capture.Attempt // by a proxy on the way
 }
 
 // Link is the place of a request in its chain. A first attempt has no Parent and
@@ -86,9 +88,10 @@ type Result struct {
 	Hint           capture.Hint
 	Link           Link // as returned for this Seq
 	Client         uint32
-	Idem           uint64
+	Idem, Body     uint64
 	Counter        capture.Counter
 	N              uint16
+	Relay          capture.Attempt
 	Template, IP   uint64
 }
 
@@ -102,6 +105,7 @@ type Stats struct {
 	Retries float64   // expected number of retries, the sum of Link.Retry: unbiased where single links are not sure
 	Matched [6]uint64 // links to a parent, by evidence level
 	First   uint64    // first attempts
+	Timing  Score
 
 	soft uint64 // sum of Link.Retry
 }

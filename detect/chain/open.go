@@ -7,7 +7,8 @@ type open struct {
 	seq, root      uint64
 	start, end     int64
 	addr, cred     uint64
-	idem           uint64
+	idem, byID     uint64 // byID: where it is found by its id; 0 nowhere
+	body           uint64
 	hint           capture.Hint
 	byAddr, byCred int32 // its keys; negative: not listed there
 	nextA, nextC   int32 // in the lists of its keys
@@ -21,6 +22,7 @@ type open struct {
 	reason         capture.Reason
 	outcome        capture.Outcome
 	counter        capture.Counter
+	relay          capture.Attempt
 	class          uint8
 	step           uint8 // quarters of its exposure counted
 	worth          bool  // its client gives up if it does not come back
