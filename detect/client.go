@@ -82,6 +82,7 @@ type secondCounts struct {
 	refused, failed, good, ended, impatient int64
 	orphans                                 int64 // answers without a request
 	unread                                  int64 // ended in a way that could not be seen; in none of the others
+	behind                                  behind
 }
 
 // windowDelta moves clients within a ring that counts distinct clients by the
@@ -217,6 +218,7 @@ func (e *engine) audit(d *delta, c *client, f *flight) (kept bool) {
 func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	r := &f.rec
 	c.lastSeen = max(c.lastSeen, r.End)
+	d.sum.behind.count(r)
 	if !r.Judged() {
 		d.sum.unread++
 		return

@@ -83,6 +83,7 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 func (l *Live) receive(in *Inlet, b *capture.Batch, i int) {
 	w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
 	in.shift(&w.rec.Exchange)
+	in.keepTries(b, &w.rec.Exchange)
 	if w.rec.Start != sane(w.rec.Start) {
 		in.aside(absurdTime, w.rec.At)
 		return

@@ -43,6 +43,8 @@ type Snapshot struct {
 	Sources        []Source
 	Verdict        Verdict
 	Totals         Totals
+	Behind         Behind
+	Matcher        Matcher
 	Recent         Recent
 	Findings       []Finding // live ones first, then by severity, score and name
 	NotJudged      []NotJudged
@@ -271,6 +273,9 @@ type Attempt struct {
 	Evidence   Level
 	Confidence float64
 	At         string
+	Tries      int     // attempts at servers behind, made for it by the logging hop; 0 where it does not say
+	Tried      []Tried // these, where they are listed and more than one
+	Origin     capture.Origin
 }
 
 // Chain is a request and its retries.

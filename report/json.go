@@ -85,22 +85,25 @@ type jsonVerdict struct {
 }
 
 type jsonTotals struct {
-	Exchanges     int64  `json:"exchanges"`
-	Logical       number `json:"logical_requests"`
-	Retries       number `json:"retries"`
-	RetryShare    number `json:"retry_share"`
-	Refused       int64  `json:"refused"`
-	Amplification number `json:"amplification"`
-	PerSuccess    number `json:"per_success"`
-	GaveUp        number `json:"gave_up"`
-	Wasted        number `json:"wasted"`
-	Goodput       number `json:"goodput_per_s"`
-	Capacity      number `json:"capacity_per_s"`
-	Headroom      number `json:"headroom_per_s"`
-	Tipping       number `json:"tipping_per_s"`
-	Peak50ms      number `json:"peak_50ms"`
-	Recover       number `json:"recover_s"`
-	Detect        number `json:"detect_s"`
+	Exchanges     int64          `json:"exchanges"`
+	Logical       number         `json:"logical_requests"`
+	Retries       number         `json:"retries"`
+	RetryShare    number         `json:"retry_share"`
+	Refused       int64          `json:"refused"`
+	Amplification number         `json:"amplification"`
+	PerSuccess    number         `json:"per_success"`
+	GaveUp        number         `json:"gave_up"`
+	Wasted        number         `json:"wasted"`
+	Goodput       number         `json:"goodput_per_s"`
+	Capacity      number         `json:"capacity_per_s"`
+	Headroom      number         `json:"headroom_per_s"`
+	Tipping       number         `json:"tipping_per_s"`
+	Peak50ms      number         `json:"peak_50ms"`
+	Recover       number         `json:"recover_s"`
+	Detect        number         `json:"detect_s"`
+	Behind        *jsonBehind    `json:"behind,omitempty"`
+	RefusedBy     *jsonRefusedBy `json:"refused_by,omitempty"`
+	Matcher       *jsonMatcher   `json:"matcher,omitempty"`
 }
 
 type jsonFinding struct {
@@ -258,7 +261,7 @@ func verdictOf(v *detect.Verdict) jsonVerdict {
 func totalsOf(s *detect.Snapshot) jsonTotals {
 	t := &s.Totals
 	chains := t.Amplification.Known
-	return jsonTotals{
+	out := jsonTotals{
 		Exchanges: t.Exchanges, Refused: t.Refused,
 		Logical: number{V: float64(t.LogicalRequests), Known: chains}, Retries: number{V: float64(t.Retries), Known: chains},
 		RetryShare: number(t.RetryShare), Amplification: number(t.Amplification), PerSuccess: number(t.PerSuccess),
@@ -266,6 +269,8 @@ func totalsOf(s *detect.Snapshot) jsonTotals {
 		Headroom: number(t.HeadroomPerS), Tipping: number(t.TippingPerS), Peak50ms: number(t.Peak50ms),
 		Recover: number(t.RecoverS), Detect: number(t.DetectS),
 	}
+	out.behind(s)
+	return out
 }
 
 func findingOf(f *detect.Finding) jsonFinding {

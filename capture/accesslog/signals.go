@@ -143,6 +143,7 @@ func (b *builder) tries(x *capture.Exchange) {
 		for _, t := range b.batch.Tries[from:] {
 			if !t.Fresh {
 				b.health.Retries++
+				x.Again++
 			}
 		}
 	}
@@ -155,6 +156,7 @@ func (b *builder) tries(x *capture.Exchange) {
 	}
 	if ok && n > int(x.Tries) && n <= 1<<15 {
 		b.health.Retries += uint64(n - max(int(x.Tries), 1))
+		x.Again += uint16(n - max(int(x.Tries), 1))
 		if x.Tries, x.TryAt = uint16(n), 0; from < len(b.batch.Tries) {
 			b.batch.Tries = b.batch.Tries[:from]
 		}
