@@ -64,6 +64,7 @@ type Source struct {
 	Primary             bool    // its exchanges make the totals; others corroborate
 	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
 	Unsure              bool    // taken for another hop by its name alone
+	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
 }

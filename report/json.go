@@ -27,13 +27,14 @@ type jsonReport struct {
 }
 
 type jsonSource struct {
-	Name    text       `json:"name"`
-	Kind    text       `json:"kind"`
-	Vantage text       `json:"vantage"`
-	Primary bool       `json:"primary"`
-	Note    maybe      `json:"note"`
-	Offset  measure    `json:"offset_s"`
-	Health  jsonHealth `json:"health"`
+	Name       text       `json:"name"`
+	Kind       text       `json:"kind"`
+	Vantage    text       `json:"vantage"`
+	Primary    bool       `json:"primary"`
+	Note       maybe      `json:"note"`
+	Offset     measure    `json:"offset_s"`
+	PerRequest *number    `json:"per_request,omitempty"`
+	Health     jsonHealth `json:"health"`
 }
 
 type jsonHealth struct {
@@ -238,7 +239,7 @@ func part(v float64) *number {
 
 func sourceOf(s *detect.Source) jsonSource {
 	h := &s.Health
-	return jsonSource{
+	out := jsonSource{
 		Name: text(s.Name), Kind: text(s.Kind), Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: measure(s.OffsetSeconds),
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
@@ -247,6 +248,10 @@ func sourceOf(s *detect.Source) jsonSource {
 			Skipped: each(h.Skipped, skipOf), Repeated: h.Repeated, Bounds: each(h.Bounds, skipOf),
 		},
 	}
+	if n := number(s.PerRequest); n.Known {
+		out.PerRequest = &n
+	}
+	return out
 }
 
 func skipOf(k *capture.Skip) jsonSkip { return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)} }
