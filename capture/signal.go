@@ -219,6 +219,14 @@ func (x *Exchange) Count(a Attempt) {
 	}
 }
 
+// TriedInAll takes the number of tries that a proxy says it made for the request:
+// what x-envoy-attempt-count means in a response.
+func (x *Exchange) TriedInAll(value []byte) {
+	if n, ok := digits(bytes.TrimSpace(value)); ok && n >= 1 && n <= 1<<15 {
+		x.Tries, x.Again, x.TryAt = uint16(n), uint16(n-1), 0
+	}
+}
+
 // ParseAttempt reads a header that carries an attempt number; its name is in any
 // case. ok is false for other headers and for values that carry no number.
 func ParseAttempt(name string, value []byte) (a Attempt, ok bool) {

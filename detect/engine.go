@@ -335,7 +335,7 @@ func (f *flight) request() chain.Request {
 	own, relay := counts(&r.Exchange)
 	return chain.Request{
 		Seq: f.seq, Start: r.Start, Op: f.op, Template: f.tmpl, Addr: f.addr, IP: hash(1, r.Src.IP[:]), Cred: r.Credential,
-		Client: r.client, Idem: r.IdemKey, Body: r.Body, Counter: own.Counter, N: own.N, Relay: relay,
+		Client: r.client, Idem: r.IdemKey, Body: r.Body, ID: r.RequestID, Counter: own.Counter, N: own.N, Relay: relay,
 	}
 }
 
@@ -344,7 +344,7 @@ func (f *flight) result() chain.Result {
 	own, relay := counts(&r.Exchange)
 	return chain.Result{
 		Seq: f.seq, Op: f.op, Addr: f.addr, Cred: r.Credential, Start: r.Start, End: r.End, Status: r.Effective(), Reason: r.Reason,
-		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey, Body: r.Body,
+		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey, Body: r.Body, ID: r.RequestID,
 		Counter: own.Counter, N: own.N, Relay: relay, Template: f.tmpl, IP: hash(1, r.Src.IP[:]),
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (p *page) behind(s *detect.Snapshot) {
 	if b := &s.Behind; b.Attempts > b.Requests {
 		text := several(b.Attempts, "attempt") + " at the servers for " + several(b.Requests, "request") + ", " + times(b.Amplification) + ": " +
-			retries(b.Retries) + " by the logging hop itself; " + Count(b.Rescued) + " of " + several(b.Retried, "request") + " retried so came out well"
+			retries(b.Retries) + " by the hop itself; " + Count(b.Rescued) + " of " + several(b.Retried, "request") + " retried so came out well"
 		if s.Totals.Retries > 0 && Known(b.PerLogical) {
 			text += "; both layers together " + times(b.PerLogical) + " attempts at the servers per logical request"
 		}

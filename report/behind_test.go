@@ -24,7 +24,7 @@ func TestWhatALogDeclaresIsSaid(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
-		"120 attempts at the servers for 80 requests, 1.50x: 40 retries by the logging hop itself; 20 of 30 requests retried so came out well",
+		"120 attempts at the servers for 80 requests, 1.50x: 40 retries by the hop itself; 20 of 30 requests retried so came out well",
 		"both layers together 2.4x attempts at the servers per logical request",
 		"20 by the logging hop itself, 4 by servers behind it, 6 not told",
 		"1 retry told by the requests themselves, 49 inferred from timing; where both can be compared (n 100) timing alone finds 40 of 50 retries and is right in 95 %",
@@ -47,7 +47,7 @@ func TestWhatALogDeclaresIsSaid(t *testing.T) {
 	if err := Text(&b, &detect.Snapshot{Start: 1, End: 2, Totals: detect.Totals{Exchanges: 1, Refused: 1}}, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, not := range []string{"behind it", "logging hop", "evidence"} {
+	for _, not := range []string{"behind it", "hop itself", "evidence"} {
 		if strings.Contains(b.String(), not) {
 			t.Errorf("%q is said in\n%s", not, b.String())
 		}

@@ -222,6 +222,8 @@ func responseHeader(name string) role {
 		return roleDateField
 	case "x-request-id":
 		return roleRequestID
+	case "x-envoy-attempt-count": // in an answer: how often Envoy tried
+		return roleAttempts
 	}
 	return roleNone
 }

@@ -231,6 +231,10 @@ func (s *stream) responseFields(x *capture.Exchange, rest []byte, whole bool) (f
 			}
 		case 17:
 			f.read(name, value)
+		case 21:
+			if is(name, "x-envoy-attempt-count") { // in an answer: how often Envoy tried
+				x.TriedInAll(value)
+			}
 		case 19:
 			if millis == nil && is(name, "x-ms-retry-after-ms") {
 				millis, found = value, true

@@ -52,6 +52,7 @@ type Request struct {
 	Client   uint32 // opaque, returned for the root
 	Idem     uint64 // hash of a stable operation id; 0 none
 	Body     uint64 // digest of the body; 0 none
+	ID       uint64 // hash of an id that hops pass on; 0 none
 	Counter  capture.Counter
 	N        uint16          // attempt number by Counter, the client's own, first 1
 	Relay    capture.Attempt // by a proxy on the way
@@ -88,7 +89,7 @@ type Result struct {
 	Hint           capture.Hint
 	Link           Link // as returned for this Seq
 	Client         uint32
-	Idem, Body     uint64
+	Idem, Body, ID uint64
 	Counter        capture.Counter
 	N              uint16
 	Relay          capture.Attempt

@@ -64,6 +64,7 @@ func (m *Matcher) Request(r *Request) Link {
 		m.weigh(r, &w, &d)
 	}
 	m.learn(r, &w, &d)
+	m.notePassed(r, &d)
 	link := m.link(r, &d)
 	m.moveOn(r, &w, &d)
 	return link
@@ -275,6 +276,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 			continue
 		}
 		k := &m.keys[i]
+		m.renew(r, k)
 		if d.pick < 0 {
 			k.lastFresh = r.Start
 		}

@@ -8,7 +8,7 @@ type open struct {
 	start, end     int64
 	addr, cred     uint64
 	idem, byID     uint64 // byID: where it is found by its id; 0 nowhere
-	body           uint64
+	body, id       uint64 // id: passed on by hops
 	hint           capture.Hint
 	byAddr, byCred int32 // its keys; negative: not listed there
 	nextA, nextC   int32 // in the lists of its keys

@@ -17,6 +17,8 @@ func (m *Matcher) declared(r *Request, d *decision) bool {
 		if m.pickBefore(r, d); d.pick < 0 && r.Counter == capture.FromEither && r.N == 2 {
 			d.attempt = 1 // the sender that begins with 1, not with 0
 		}
+	case m.pickPassed(r, d):
+		d.level = E4
 	case r.N == 1 && r.Counter.Always():
 		// The client itself says so. What a proxy counts does not decide: the client
 		// behind it may be retrying (chains-trial.md point 9).
@@ -68,6 +70,9 @@ func (m *Matcher) precedes(r *Request, o *open) bool {
 	return absent && r.N == 2 && o.counter == capture.NoCounter
 }
 
+// sameCall is how much rather a failure with the same passed id is the one before.
+const sameCall = 1e6
+
 // pickBefore picks the likeliest failure that carries the numbers before.
 func (m *Matcher) pickBefore(r *Request, d *decision) {
 	sum, best := 0., 0.
@@ -77,6 +82,9 @@ func (m *Matcher) pickBefore(r *Request, d *decision) {
 			continue
 		}
 		rate := m.hazard(r, j) + 1e-9
+		if r.ID != 0 && o.id == r.ID {
+			rate *= sameCall
+		}
 		sum += rate
 		if rate > best {
 			best, d.pick = rate, j
@@ -128,15 +136,19 @@ func (m *Matcher) rehearse(r *Request, w *who, known *decision) {
 // sameID adds the failure that carries the stable id of a request, whoever sent
 // it: a gateway's attempts may come from several addresses.
 func (m *Matcher) sameID(r *Request) {
-	if r.Idem == 0 {
+	id := r.Idem
+	if id == 0 && m.model.ids.shared {
+		id = r.ID
+	}
+	if id == 0 {
 		return
 	}
-	i := m.byID.get(mix(r.Op, r.Idem))
+	i := m.byID.get(mix(r.Op, id))
 	if i < 0 {
 		return
 	}
 	o := &m.failures.all[i]
-	if o.idem != r.Idem || r.Start < o.end-overlap || o.cred != r.Cred && o.addr != r.Addr {
+	if o.idem != r.Idem || r.Idem == 0 && o.id != r.ID || r.Start < o.end-overlap || o.cred != r.Cred && o.addr != r.Addr {
 		return // another's id may read the same where nothing else is shared
 	}
 	for j := range m.candidates {
@@ -150,10 +162,14 @@ func (m *Matcher) sameID(r *Request) {
 // keepID has the latest failure of an id found by it.
 func (m *Matcher) keepID(op uint64, i int32) {
 	o := &m.failures.all[i]
-	if o.idem == 0 {
+	id := o.idem
+	if id == 0 {
+		id = o.id
+	}
+	if id == 0 {
 		return
 	}
-	o.byID = mix(op, o.idem)
+	o.byID = mix(op, id)
 	if m.byID.get(o.byID) >= 0 {
 		m.byID.remove(o.byID)
 	}

@@ -12,20 +12,20 @@ import (
 
 // ask is a request made on purpose: the truth is known.
 type ask struct {
-	start, end float64 // seconds
-	op, tmpl   uint64
-	addr, cred uint64
-	body       uint64
-	status     uint16
-	hint       float64 // seconds; negative: none
-	idem       uint64
-	counter    capture.Counter
-	relay      capture.Attempt
-	n          uint16
-	lost       bool
-	parent     int // index before sorting, -1 none
-	attempt    int32
-	id         int
+	start, end   float64 // seconds
+	op, tmpl     uint64
+	addr, cred   uint64
+	body, passed uint64 // passed: passed on
+	status       uint16
+	hint         float64 // seconds; negative: none
+	idem         uint64
+	counter      capture.Counter
+	relay        capture.Attempt
+	n            uint16
+	lost         bool
+	parent       int // index before sorting, -1 none
+	attempt      int32
+	id           int
 }
 
 // traffic is a stream with its truth.
@@ -170,7 +170,7 @@ func (a *ask) request(seq uint64) Request {
 	own, relay := a.counts()
 	return Request{
 		Seq: seq, Start: nanos(a.start), Op: mix(a.op, 1), Template: mix(a.tmpl, 2), Addr: a.addr, IP: a.addr, Cred: a.cred,
-		Client: uint32(a.addr), Idem: a.idem, Body: a.body, Counter: own.Counter, N: own.N, Relay: relay,
+		Client: uint32(a.addr), Idem: a.idem, Body: a.body, ID: a.passed, Counter: own.Counter, N: own.N, Relay: relay,
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *ask) result(seq uint64, l Link) Result {
 	own, relay := a.counts()
 	r := Result{
 		Seq: seq, Op: mix(a.op, 1), Addr: a.addr, Cred: a.cred, Start: nanos(a.start), End: nanos(a.end), Status: a.status,
-		Reason: capture.ReasonOf(a.status), Failed: a.status >= 400 || a.lost, Link: l, Client: uint32(a.addr), Idem: a.idem, Body: a.body,
+		Reason: capture.ReasonOf(a.status), Failed: a.status >= 400 || a.lost, Link: l, Client: uint32(a.addr), Idem: a.idem, Body: a.body, ID: a.passed,
 		Counter: own.Counter, N: own.N, Relay: relay, Template: mix(a.tmpl, 2), IP: a.addr,
 	}
 	r.Hint.State = capture.Absent

@@ -12,7 +12,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		seq: r.Seq, root: r.Link.Root, start: r.Start, end: r.End, addr: r.Addr, cred: r.Cred, idem: r.Idem, hint: r.Hint,
 		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1),
 		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
-		relay: r.Relay, body: r.Body,
+		relay: r.Relay, body: r.Body, id: r.ID,
 		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
 	}
 	if o.root == 0 {

@@ -29,7 +29,7 @@ func (m *Matcher) weighAll(r *Request, w *who, d *decision, blind bool) {
 	sum, best := 0., 0.
 	for j := range m.candidates {
 		c := &m.candidates[j]
-		if o := m.open(j); blind && (c.proof || o.body != r.Body) || !blind && (o.idem != 0 || r.Counter == capture.NoCounter && o.counter != capture.NoCounter) {
+		if o := m.open(j); blind && (c.proof || o.body != r.Body) || !blind && (o.idem != 0 || m.otherOperation(r, o) || r.Counter == capture.NoCounter && o.counter != capture.NoCounter) {
 			continue
 		}
 		m.hazard(r, j)
