@@ -6,67 +6,31 @@ import (
 	"time"
 )
 
-// AskField is a header field of a request that identifies an operation over its
-// attempts, or says when its caller stops waiting; 0 is none of them.
+// AskField is a header field of a request that says when its caller stops waiting;
+// 0 is none of them.
 type AskField uint8
 
 // asks is what such a field says.
 type asks uint8
 
 const (
-	asksID         asks = iota // an id that all attempts share
-	asksInvocation             // gccl-invocation-id/ID within a list
-	asksPassed                 // an id that hops pass on; attempts may share it or not
-	asksTimeout                // gRPC's: 100m
-	asksTTL                    // amz-sdk-request: ttl=20260807T233447Z
-	asksMillis                 // from now on, in ms
-	asksSeconds                // from now on, in seconds
-	asksFromNow                // from now on: seconds, or a duration
-	asksMoment                 // a moment, in any form
-	asksNanos                  // two moments in Unix ns, the second one the deadline
+	asksTimeout asks = iota // gRPC's: 100m
+	asksTTL                 // amz-sdk-request: ttl=20260807T233447Z
+	asksMillis              // from now on, in ms
+	asksSeconds             // from now on, in seconds
+	asksFromNow             // from now on: seconds, or a duration
+	asksMoment              // a moment, in any form
+	asksNanos               // two moments in Unix ns, the second one the deadline
 )
 
 type askRow struct {
 	name string
 	asks asks
-	rank uint8 // of ids, the lowest is taken: what the caller names goes before what its SDK does
 }
 
-// askRows are the fields. Ids are those of which vendors say that they stay the
-// same over attempts.
+// askRows are the fields.
 var askRows = [...]askRow{
 	{},
-	{name: "idempotency-key"}, // draft-ietf-httpapi-idempotency-key-header; Stripe
-	{name: "x-idempotency-key"},
-	{name: "idempotency-token"},
-	{name: "x-idempotency-token"},
-	{name: "paypal-request-id", rank: 1},
-	{name: "cko-idempotency-key", rank: 1},
-	{name: "x-amz-pay-idempotency-key", rank: 1},
-	{name: "i-twilio-idempotency-token", rank: 1},
-	{name: "repeatability-request-id", rank: 1}, // OASIS; Azure guidelines
-	{name: "x-goog-gcs-idempotency-token", rank: 2},
-	{name: "amz-sdk-invocation-id", rank: 3},
-	{name: "x-goog-api-client", asks: asksInvocation, rank: 3},
-	{name: "webhook-id", rank: 4}, // Standard Webhooks
-	{name: "svix-id", rank: 4},
-	{name: "svix-req-id", rank: 4},
-	{name: "x-github-delivery", rank: 4},
-	{name: "x-shopify-webhook-id", rank: 4},
-	{name: "x-atlassian-webhook-identifier", rank: 4},
-	{name: "x-hook-uuid", rank: 4}, // Bitbucket
-	{name: "x-hookdeck-eventid", rank: 4},
-	{name: "upstash-message-id", rank: 4},
-	{name: "x-cloudtasks-taskname", rank: 4},
-	{name: "x-appengine-taskname", rank: 4},
-	{name: "x-request-uuid", rank: 5},
-	{name: "x-ms-client-request-id", rank: 6},
-
-	{name: "x-request-id", asks: asksPassed},
-	{name: "x-correlation-id", asks: asksPassed, rank: 1},
-	{name: "x-amzn-trace-id", asks: asksPassed, rank: 2},
-	{name: "traceparent", asks: asksPassed, rank: 3},
-
 	{name: "grpc-timeout", asks: asksTimeout},
 	{name: "amz-sdk-request", asks: asksTTL},
 	{name: "connect-timeout-ms", asks: asksMillis}, // Connect protocol
@@ -89,35 +53,6 @@ var askNames = indexNames(len(askRows), func(i int) string { return askRows[i].n
 // AskFieldOf finds a field by its name, in any case; "_" counts as "-". It does
 // not allocate.
 func AskFieldOf(name []byte) AskField { return AskField(askNames.find(name)) }
-
-// ID returns the number of the id that a field carries over all attempts at an
-// operation, and its rank: of several the lowest is to be taken. 0 is none.
-func (f AskField) ID(value []byte) (id uint64, rank uint8) {
-	row := &askRows[f]
-	value = bytes.TrimSpace(value)
-	switch {
-	case f == 0:
-		return 0, 0
-	case row.asks == asksID:
-		return HashID(value), row.rank
-	case row.asks == asksInvocation:
-		_, rest, ok := bytes.Cut(value, []byte("gccl-invocation-id/"))
-		if !ok {
-			return 0, 0
-		}
-		rest, _, _ = bytes.Cut(rest, []byte(" "))
-		return HashID(rest), row.rank
-	}
-	return 0, 0
-}
-
-// Passed returns the number of an id that hops pass on, and its rank.
-func (f AskField) Passed(value []byte) (id uint64, rank uint8) {
-	if row := &askRows[f]; f != 0 && row.asks == asksPassed {
-		return HashID(bytes.TrimSpace(value)), row.rank
-	}
-	return 0, 0
-}
 
 // Deadline returns when the caller stops waiting, Unix ns, of a request that was
 // sent at start; 0 where the field does not say.
@@ -235,13 +170,3 @@ func large(b []byte) (n int64, ok bool) {
 	}
 	return n, true
 }
-
-// Identifies tells whether the field's whole value is an id that all attempts
-// share.
-func (f AskField) Identifies() bool { return f != 0 && askRows[f].asks == asksID }
-
-// Passes tells whether the field's value is an id that hops pass on.
-func (f AskField) Passes() bool { return f != 0 && askRows[f].asks == asksPassed }
-
-// Limits tells whether the field says when its caller stops waiting.
-func (f AskField) Limits() bool { return f != 0 && askRows[f].asks >= asksTimeout }

@@ -176,6 +176,10 @@ type Exchange struct {
 	Flags   Flags
 	RPC     RPCStatus
 	Origin  Origin
+	// Inner is a proxy's attempt number beside the client's own in Attempt: two
+	// counters on one request prove two layers that retry.
+	Inner Attempt
+	Again uint16 // of the Tries, those that repeat another
 	// Tries that the hop declares it made for this one request; 0 where the source
 	// does not say. TryAt is 1 plus the place of the first in Batch.Tries, or 0
 	// where they are counted but not listed. It means nothing without its batch.

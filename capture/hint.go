@@ -71,22 +71,3 @@ type Hint struct {
 func (h Hint) Usable() bool {
 	return h.State == Present && h.Kind != Malformed && h.Kind != DoNotRetry
 }
-
-// Counter names a header that carries an attempt number.
-type Counter uint8
-
-// Counters, with the number their first attempt carries.
-const (
-	NoCounter        Counter = iota
-	EnvoyAttempts            // x-envoy-attempt-count, first 1
-	StainlessRetries         // x-stainless-retry-count, first 0
-	AmzAttempt               // amz-sdk-request: attempt=N, first 1
-	RPCAttempts              // grpc-previous-rpc-attempts, first 0 by being absent
-)
-
-// Attempt is an attempt number that the request itself declares, normalised so
-// that the first attempt is 1.
-type Attempt struct {
-	N       uint16
-	Counter Counter
-}

@@ -59,39 +59,6 @@ func ParseRetryAfterMillis(value []byte) Hint {
 	return h
 }
 
-// ParseAttempt reads a header that carries an attempt number; name is in lower
-// case. ok is false for other headers and for values that carry no number.
-func ParseAttempt(name string, value []byte) (a Attempt, ok bool) {
-	value = bytes.TrimSpace(value)
-	switch name {
-	case "x-envoy-attempt-count":
-		return attempt(EnvoyAttempts, value, 0)
-	case "x-stainless-retry-count":
-		return attempt(StainlessRetries, value, 1)
-	case "amz-sdk-request":
-		i := bytes.Index(value, []byte("attempt="))
-		if i < 0 {
-			return a, false
-		}
-		value = value[i+len("attempt="):]
-		if end := bytes.IndexAny(value, "; "); end >= 0 {
-			value = value[:end]
-		}
-		return attempt(AmzAttempt, value, 0)
-	case "grpc-previous-rpc-attempts":
-		return attempt(RPCAttempts, value, 1)
-	}
-	return a, false
-}
-
-func attempt(c Counter, value []byte, add int64) (Attempt, bool) {
-	n, ok := digits(value)
-	if n += add; !ok || n < 1 || n > 1<<15 {
-		return Attempt{}, false
-	}
-	return Attempt{N: uint16(n), Counter: c}, true
-}
-
 // digits reads 1*DIGIT, clamped to MaxHint.
 func digits(b []byte) (int64, bool) { return digitsUpTo(b, MaxHint) }
 

@@ -72,6 +72,7 @@ type secondCounts struct {
 	uncovered                               int64 // retries that keep to no hint
 	orphans                                 int64 // answers without a request
 	unread                                  int64 // ended in a way that could not be seen; in none of the others
+	behind                                  behind
 }
 
 // windowDelta moves clients within a ring that counts distinct clients by the
@@ -163,6 +164,8 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	d.sum.retries++
 	if f.link.Parent == 0 {
 		c.overspend(d, f)
+		c.chains++
+		f.ordinal = c.chains
 		return // declared by the request itself; the attempt before it was not seen
 	}
 	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
@@ -182,6 +185,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	r := &f.rec
 	c.lastSeen = max(c.lastSeen, r.End)
+	d.sum.behind.count(r)
 	if !r.Judged() {
 		d.sum.unread++
 		return

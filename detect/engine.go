@@ -338,18 +338,20 @@ func (e *engine) matchShard(shard int) {
 
 func (f *flight) request() chain.Request {
 	r := &f.rec
+	own, relay := counts(&r.Exchange)
 	return chain.Request{
 		Seq: f.seq, Start: r.Start, Op: f.op, Template: f.tmpl, Addr: f.addr, IP: hash(1, r.Src.IP[:]), Cred: r.Credential,
-		Client: r.client, Idem: r.IdemKey, Counter: r.Attempt.Counter, N: r.Attempt.N, Deadline: r.Deadline,
+		Client: r.client, Idem: r.IdemKey, Body: r.Body, ID: r.RequestID, Counter: own.Counter, N: own.N, Relay: relay, Deadline: r.Deadline,
 	}
 }
 
 func (f *flight) result() chain.Result {
 	r := &f.rec
+	own, relay := counts(&r.Exchange)
 	return chain.Result{
 		Seq: f.seq, Op: f.op, Addr: f.addr, Cred: r.Credential, Start: r.Start, End: r.End, Status: r.Effective(), Reason: r.Reason,
-		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey,
-		Counter: r.Attempt.Counter, N: r.Attempt.N, Template: f.tmpl, IP: hash(1, r.Src.IP[:]),
+		Outcome: r.Outcome, Failed: r.Failed(), Hint: r.Hint, Link: f.link, Client: r.client, Idem: r.IdemKey, Body: r.Body, ID: r.RequestID,
+		Counter: own.Counter, N: own.N, Relay: relay, Template: f.tmpl, IP: hash(1, r.Src.IP[:]),
 		Advice: r.Advice, Relative: r.Limit.Form.Relative(), Deadline: r.Deadline,
 	}
 }

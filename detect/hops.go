@@ -14,6 +14,9 @@ type standing struct {
 	offset  float64 // seconds its clock is ahead of the primary hop's
 	note    string
 	unsure  bool // names alone decided
+	// perRequest is how many exchanges it saw for each of the primary hop's that it
+	// shares an id with.
+	perRequest Number
 }
 
 // sameMoment is how far apart two sources may see one request, their clocks
@@ -64,13 +67,13 @@ func (r *Recording) stand() error {
 	if len(ins) < 2 {
 		return nil
 	}
-	sketches := make([]*hop.Sketch, len(r.inlets))
+	sketches := make([]sighted, len(r.inlets))
 	for _, in := range ins {
-		sketches[in.index] = hop.NewSketch()
+		sketches[in.index] = sighted{targets: hop.NewSketch()}
 	}
 	err := r.merge(ins, func(x *record, target []byte) error {
 		op := hash(uint64(x.Method)<<32, canonical(target)) // hosts are named otherwise inside
-		sketches[x.source].Add(mix(op, 0x9e3779b97f4a7c15), hop.Sighting{Start: x.Start, End: x.End, Client: hash(4, x.Src.IP[:])})
+		sketches[x.source].add(mix(op, 0x9e3779b97f4a7c15), x)
 		return nil
 	})
 	if err != nil {
@@ -111,10 +114,10 @@ func (r *Recording) stand() error {
 }
 
 // closest is the source of the tier to which in has the plainest link.
-func (r *Recording) closest(tier []*Inlet, in *Inlet, sketches []*hop.Sketch) (best hop.Link, to *Inlet) {
+func (r *Recording) closest(tier []*Inlet, in *Inlet, sketches []sighted) (best hop.Link, to *Inlet) {
 	for i, t := range tier {
 		within := max(sameMoment, time.Duration(max(in.health.Resolution, t.health.Resolution)))
-		l := hop.Relate(sketches[t.index], sketches[in.index], within)
+		l := sketches[t.index].relate(&sketches[in.index], within)
 		plainer := l.Relation >= hop.Same && l.Share > best.Share || best.Relation == hop.Apart && l.Relation == hop.Unclear
 		if i == 0 || plainer && (best.Relation < hop.Same || l.Relation >= hop.Same) {
 			best, to = l, t
@@ -133,8 +136,9 @@ func linked(l hop.Link, in, to *Inlet, sign float64) standing {
 			where = "is a hop behind " + to.info.Name
 		}
 	}
-	s.note = fmt.Sprintf("%s: %.0f %% of %d compared are the same requests, so they are not added; its clock is %+.3f s (within %.3f s) off",
-		where, 100*min(l.Share, 1), l.N, s.offset, max(l.Error.Seconds(), .001))
+	s.note = fmt.Sprintf("%s: %.0f %% of %d compared %s, so they are not added; its clock is %+.3f s (within %.3f s) off",
+		where, 100*min(l.Share, 1), l.N, same(l), s.offset, max(l.Error.Seconds(), .001))
+	s.layered(l, sign, to)
 	return s
 }
 

@@ -3,6 +3,8 @@ package detect
 import (
 	"bytes"
 	"encoding/binary"
+
+	"stormwatch/capture"
 )
 
 // identify gives a record the numbers under which chains look for it: what was
@@ -11,17 +13,27 @@ import (
 func identify(r *record, target []byte) (op, tmpl, addr uint64) {
 	seed := uint64(r.Method)<<32 | uint64(r.Host)
 	op = hash(seed, canonical(target))
-	if r.Body != 0 {
+	if r.Body != 0 && r.IdemKey == 0 { // an id of the operation says more: its body may carry the time
 		op = mix(op^r.Body, 0x9e3779b97f4a7c15) | 1
 	}
 	path, _, _ := bytes.Cut(target, []byte("?"))
 	var buf [256]byte
 	tmpl = hash(uint64(r.Method), template(buf[:0], path[:min(len(path), len(buf))]))
 	var who [24]byte
-	copy(who[:16], r.Src.IP[:])
+	if r.Forwarded == 0 { // else behind proxies, whose addresses change from attempt to attempt
+		copy(who[:16], r.Src.IP[:])
+	}
 	binary.LittleEndian.PutUint32(who[16:], uint32(r.Forwarded))
 	binary.LittleEndian.PutUint32(who[20:], uint32(r.Agent))
 	return op, tmpl, hash(2, who[:])
+}
+
+// counts tells the client's own attempt number from that of a proxy on the way.
+func counts(x *capture.Exchange) (own, relay capture.Attempt) {
+	if x.Attempt.Counter.Proxy() {
+		return own, x.Attempt
+	}
+	return x.Attempt, x.Inner
 }
 
 // canonical removes the query parameters whose values change from attempt to

@@ -83,6 +83,7 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 func (l *Live) receive(in *Inlet, b *capture.Batch, i int) {
 	w := waiter{rec: record{Exchange: b.Exchanges[i], source: uint8(in.index)}}
 	in.shift(&w.rec.Exchange)
+	in.keepTries(b, &w.rec.Exchange)
 	if w.rec.Start != sane(w.rec.Start) {
 		in.aside(absurdTime, w.rec.At)
 		return
@@ -136,7 +137,7 @@ func (l *Live) board() {
 func (e *engine) complete(i int32, r *record) {
 	f := &e.flights[i]
 	f.rec.End, f.rec.Status, f.rec.Outcome, f.rec.Reason, f.rec.Hint, f.rec.Date, f.rec.At = max(r.End, f.rec.Start), r.Status, r.Outcome, r.Reason, r.Hint, r.Date, r.At
-	f.rec.RPC = r.RPC
+	f.rec.RPC, f.rec.Tries, f.rec.Again = r.RPC, r.Tries, r.Again
 	e.land(i)
 }
 

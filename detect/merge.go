@@ -126,6 +126,9 @@ func (in *Inlet) translate(n *names, x *record) {
 	for _, s := range []*capture.Symbol{&x.Method, &x.Host, &x.Agent, &x.Forwarded, &x.Hint.Raw} {
 		*s = in.symbol(n, *s)
 	}
+	if x.TryAt != 0 {
+		x.TryAt = in.tried(n, x.TryAt)
+	}
 }
 
 func (in *Inlet) symbol(n *names, s capture.Symbol) capture.Symbol {

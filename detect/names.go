@@ -27,6 +27,7 @@ type names struct {
 	agents  map[capture.Symbol]uint8
 	agentOf []capture.Symbol
 	scratch []byte
+	tries   tryLists
 }
 
 const otherClients = "(other clients)"

@@ -124,6 +124,7 @@ func (s *secondCounts) add(o *secondCounts) {
 	s.uncovered += o.uncovered
 	s.unread += o.unread
 	s.orphans += o.orphans
+	s.behind.add(&o.behind)
 }
 
 // last sums the n seconds before now, or as many as have been judged.

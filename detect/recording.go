@@ -47,6 +47,8 @@ type Inlet struct {
 	pending chunk
 	names   *capture.Interner
 	remap   []capture.Symbol
+	tries   tryLists
+	triedAs []uint32 // the engine's numbers of them
 	tallies []capture.Tally
 	hours   hours
 	asides  capture.Health    // what the engine set aside, for its reasons
@@ -119,6 +121,7 @@ func (in *Inlet) collect(b *capture.Batch) error {
 		rec := record{Exchange: b.Exchanges[i], source: uint8(in.index)}
 		x := &rec.Exchange
 		in.shift(x)
+		in.keepTries(b, x)
 		if x.Start != sane(x.Start) {
 			in.aside(absurdTime, x.At)
 			continue

@@ -48,7 +48,7 @@ func sourcesOf(inlets []*Inlet, stand []standing) []Source {
 	for i, in := range inlets {
 		out[i] = in.source()
 		out[i].Primary, out[i].OffsetSeconds = stand[i].primary, stand[i].offset+float64(in.offset)/1e9
-		out[i].Unsure = stand[i].unsure
+		out[i].Unsure, out[i].PerRequest = stand[i].unsure, stand[i].perRequest
 		if stand[i].note != "" {
 			out[i].Note = stand[i].note
 		}
@@ -217,7 +217,7 @@ func (p *Replay) forget() {
 }
 
 func (p *Replay) chainOf(f *flight) string {
-	if f.link.Attempt <= 1 {
+	if f.link.Parent == 0 { // the first that was seen of its chain
 		id := chainID(p.e.names.labels[f.rec.client], f.ordinal)
 		p.chains[f.seq] = openChain{id, f.rec.End}
 		return id

@@ -26,6 +26,9 @@ type kept struct {
 	method, host     capture.Symbol
 	agent            capture.Symbol
 	path             uint32
+	tryAt            uint32
+	tries            uint16
+	origin           capture.Origin
 	attempt          int32
 	confidence       float32
 	status           uint16
@@ -46,6 +49,7 @@ func (r *ring) put(f *flight) {
 		seq: f.seq, root: f.link.Root, client: x.client, rootCli: f.link.RootClient, ordinal: f.ordinal,
 		start: x.Start, end: x.End, gap: f.link.Gap, parentHint: f.link.ParentHint, hint: x.Hint, where: x.At,
 		method: x.Method, host: x.Host, agent: x.Agent, path: f.path, attempt: f.link.Attempt, confidence: f.link.Confidence,
+		tryAt: x.TryAt, tries: x.Tries, origin: x.Origin,
 		status: x.Status, outcome: x.Outcome, reason: x.Reason, rpc: x.RPC, level: f.link.Level, failed: x.Failed(), answered: true,
 	}
 	if len(r.at) < ringSize {
@@ -127,6 +131,7 @@ func (e *engine) attempt(k *kept) Attempt {
 	a := Attempt{
 		N: int(max(k.attempt, 1)), Start: k.start, End: k.end, Status: int(k.status), Outcome: k.outcome, Reason: k.reason, RPC: k.rpc,
 		Hint: k.hint, HintRaw: e.names.texts.Text(k.hint.Raw), Evidence: Level(k.level), Confidence: float64(k.confidence), At: k.where.String(),
+		Tries: int(k.tries), Tried: e.names.tried(k.tryAt), Origin: k.origin,
 	}
 	if k.attempt > 1 {
 		a.Gap = Some(seconds(k.gap))

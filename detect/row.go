@@ -10,4 +10,5 @@ type Row struct {
 	Attempt                                                   int // 1-based
 	Evidence                                                  Level
 	Confidence                                                float64
+	Tried                                                     []Tried // attempts at servers behind, where they are listed and more than one
 }

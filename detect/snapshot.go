@@ -43,6 +43,8 @@ type Snapshot struct {
 	Sources        []Source
 	Verdict        Verdict
 	Totals         Totals
+	Behind         Behind
+	Matcher        Matcher
 	Recent         Recent
 	Findings       []Finding // live ones first, then by severity, score and name
 	NotJudged      []NotJudged
@@ -62,6 +64,7 @@ type Source struct {
 	Primary             bool    // its exchanges make the totals; others corroborate
 	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
 	Unsure              bool    // taken for another hop by its name alone
+	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
 }
@@ -271,6 +274,9 @@ type Attempt struct {
 	Evidence   Level
 	Confidence float64
 	At         string
+	Tries      int     // attempts at servers behind, made for it by the logging hop; 0 where it does not say
+	Tried      []Tried // these, where they are listed and more than one
+	Origin     capture.Origin
 }
 
 // Chain is a request and its retries.

@@ -28,7 +28,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	s := &Snapshot{
 		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: "server",
 		Verdict: j.state.now, NotJudged: slices.Clone(j.notJudged), Events: slices.Clone(j.events),
-		Totals: e.totals(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
+		Totals: e.totals(), Behind: e.behind(), Matcher: e.matcher(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
 	}
 	slices.SortStableFunc(s.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	if v.Whole {
@@ -244,7 +244,7 @@ func (e *engine) row(f *flight, target []byte, chainID string) Row {
 		X: &f.rec.Exchange, Client: n.labels[f.rec.client], Method: n.texts.Text(f.rec.Method), Host: n.texts.Text(f.rec.Host),
 		Path: string(target), Agent: n.texts.Text(f.rec.Agent), HintRaw: n.texts.Text(f.rec.Hint.Raw),
 		Source: e.sources[f.rec.source].Name, Chain: chainID, Attempt: int(max(f.link.Attempt, 1)),
-		Evidence: Level(f.link.Level), Confidence: float64(f.link.Confidence),
+		Evidence: Level(f.link.Level), Confidence: float64(f.link.Confidence), Tried: n.tried(f.rec.TryAt),
 	}
 }
 

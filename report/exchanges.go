@@ -45,6 +45,7 @@ func appendRow(b []byte, r *detect.Row) []byte {
 	b = strconv.AppendInt(append(b, `,"attempt":`...), int64(r.Attempt), 10)
 	b = appendText(append(b, `,"evidence":`...), r.Evidence.String())
 	b = appendNumber(append(b, `,"confidence":`...), detect.Some(r.Confidence))
+	b = appendBehind(b, r)
 	b = appendText(append(b, `,"source":`...), r.Source)
 	b = appendText(append(b, `,"at":`...), x.At.String())
 	return append(b, '}', '\n')

@@ -27,13 +27,14 @@ type jsonReport struct {
 }
 
 type jsonSource struct {
-	Name    text       `json:"name"`
-	Kind    text       `json:"kind"`
-	Vantage text       `json:"vantage"`
-	Primary bool       `json:"primary"`
-	Note    maybe      `json:"note"`
-	Offset  measure    `json:"offset_s"`
-	Health  jsonHealth `json:"health"`
+	Name       text       `json:"name"`
+	Kind       text       `json:"kind"`
+	Vantage    text       `json:"vantage"`
+	Primary    bool       `json:"primary"`
+	Note       maybe      `json:"note"`
+	Offset     measure    `json:"offset_s"`
+	PerRequest *number    `json:"per_request,omitempty"`
+	Health     jsonHealth `json:"health"`
 }
 
 type jsonHealth struct {
@@ -85,22 +86,25 @@ type jsonVerdict struct {
 }
 
 type jsonTotals struct {
-	Exchanges     int64  `json:"exchanges"`
-	Logical       number `json:"logical_requests"`
-	Retries       number `json:"retries"`
-	RetryShare    number `json:"retry_share"`
-	Refused       int64  `json:"refused"`
-	Amplification number `json:"amplification"`
-	PerSuccess    number `json:"per_success"`
-	GaveUp        number `json:"gave_up"`
-	Wasted        number `json:"wasted"`
-	Goodput       number `json:"goodput_per_s"`
-	Capacity      number `json:"capacity_per_s"`
-	Headroom      number `json:"headroom_per_s"`
-	Tipping       number `json:"tipping_per_s"`
-	Peak50ms      number `json:"peak_50ms"`
-	Recover       number `json:"recover_s"`
-	Detect        number `json:"detect_s"`
+	Exchanges     int64          `json:"exchanges"`
+	Logical       number         `json:"logical_requests"`
+	Retries       number         `json:"retries"`
+	RetryShare    number         `json:"retry_share"`
+	Refused       int64          `json:"refused"`
+	Amplification number         `json:"amplification"`
+	PerSuccess    number         `json:"per_success"`
+	GaveUp        number         `json:"gave_up"`
+	Wasted        number         `json:"wasted"`
+	Goodput       number         `json:"goodput_per_s"`
+	Capacity      number         `json:"capacity_per_s"`
+	Headroom      number         `json:"headroom_per_s"`
+	Tipping       number         `json:"tipping_per_s"`
+	Peak50ms      number         `json:"peak_50ms"`
+	Recover       number         `json:"recover_s"`
+	Detect        number         `json:"detect_s"`
+	Behind        *jsonBehind    `json:"behind,omitempty"`
+	RefusedBy     *jsonRefusedBy `json:"refused_by,omitempty"`
+	Matcher       *jsonMatcher   `json:"matcher,omitempty"`
 }
 
 type jsonFinding struct {
@@ -235,7 +239,7 @@ func part(v float64) *number {
 
 func sourceOf(s *detect.Source) jsonSource {
 	h := &s.Health
-	return jsonSource{
+	out := jsonSource{
 		Name: text(s.Name), Kind: text(s.Kind), Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: measure(s.OffsetSeconds),
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
@@ -244,6 +248,10 @@ func sourceOf(s *detect.Source) jsonSource {
 			Skipped: each(h.Skipped, skipOf), Repeated: h.Repeated, Bounds: each(h.Bounds, skipOf),
 		},
 	}
+	if n := number(s.PerRequest); n.Known {
+		out.PerRequest = &n
+	}
+	return out
 }
 
 func skipOf(k *capture.Skip) jsonSkip { return jsonSkip{text(k.Reason), k.Count, texts(k.Examples)} }
@@ -258,7 +266,7 @@ func verdictOf(v *detect.Verdict) jsonVerdict {
 func totalsOf(s *detect.Snapshot) jsonTotals {
 	t := &s.Totals
 	chains := t.Amplification.Known
-	return jsonTotals{
+	out := jsonTotals{
 		Exchanges: t.Exchanges, Refused: t.Refused,
 		Logical: number{V: float64(t.LogicalRequests), Known: chains}, Retries: number{V: float64(t.Retries), Known: chains},
 		RetryShare: number(t.RetryShare), Amplification: number(t.Amplification), PerSuccess: number(t.PerSuccess),
@@ -266,6 +274,8 @@ func totalsOf(s *detect.Snapshot) jsonTotals {
 		Headroom: number(t.HeadroomPerS), Tipping: number(t.TippingPerS), Peak50ms: number(t.Peak50ms),
 		Recover: number(t.RecoverS), Detect: number(t.DetectS),
 	}
+	out.behind(s)
+	return out
 }
 
 func findingOf(f *detect.Finding) jsonFinding {

@@ -122,6 +122,7 @@ func (p *page) totals(s *detect.Snapshot) {
 		}
 		p.term(2, "retries", labels, text)
 	}
+	p.behind(s)
 	var rates []string
 	for _, r := range []struct {
 		name, when string

@@ -106,7 +106,6 @@ func (s *Source) append(b *capture.Batch, answers *capture.Answers, health *capt
 
 // asked takes what the further header lines of a request tell.
 func (s *Source) asked(names *capture.Interner, x *capture.Exchange, fields string) {
-	rank := uint8(255)
 	for line := range strings.SplitSeq(fields, "\r\n") {
 		name, value, _ := strings.Cut(line, ": ")
 		switch name = strings.ToLower(name); name {
@@ -119,18 +118,9 @@ func (s *Source) asked(names *capture.Interner, x *capture.Exchange, fields stri
 		case "x-forwarded-for":
 			x.Forwarded = names.InternString(value)
 		default:
-			if a, ok := capture.ParseAttempt(name, []byte(value)); ok {
-				x.Attempt = a
-			}
+			x.Declare([]byte(name), []byte(value))
 		}
-		f := capture.AskFieldOf([]byte(name))
-		if id, n := f.ID([]byte(value)); id != 0 && n < rank {
-			x.IdemKey, rank = id, n
-		}
-		if id, _ := f.Passed([]byte(value)); id != 0 && x.RequestID == 0 {
-			x.RequestID = id
-		}
-		if at := f.Deadline([]byte(value), x.Start); at != 0 {
+		if at := capture.AskFieldOf([]byte(name)).Deadline([]byte(value), x.Start); at != 0 {
 			x.Deadline = at
 		}
 	}

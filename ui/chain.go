@@ -295,10 +295,50 @@ func drawReading(c *canvas, k *detect.Chain) {
 			at = append(at, a.At)
 		}
 	}
+	if text := behind(k); text != "" {
+		p.term("behind", 9, c.w, text, styleText)
+	}
 	if len(at) > 0 {
 		p.term("read at", 9, c.w, strings.Join(at, ", "), styleDim)
 	}
 	p.draw(c, 0)
+}
+
+// behind tells what the logging hop declares it did for the attempts at the
+// servers behind it.
+func behind(k *detect.Chain) string {
+	var parts []string
+	for i := range k.Attempts {
+		a := &k.Attempts[i]
+		switch {
+		case len(a.Tried) > 0:
+			var tries []string
+			for _, t := range a.Tried {
+				tries = append(tries, tried(t))
+			}
+			parts = append(parts, fmt.Sprintf("attempt %d: %s", a.N, strings.Join(tries, ", ")))
+		case a.Tries > 1:
+			parts = append(parts, fmt.Sprintf("attempt %d: %d tries", a.N, a.Tries))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "the log declares (E3) " + strings.Join(parts, "; ")
+}
+
+func tried(t detect.Tried) string {
+	text := "no status"
+	if t.Status != 0 {
+		text = strconv.Itoa(t.Status)
+	}
+	if t.Server != "" {
+		text += " at " + t.Server
+	}
+	if t.Fresh {
+		return text
+	}
+	return "again " + text
 }
 
 func reading(k *detect.Chain) string {

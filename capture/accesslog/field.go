@@ -34,6 +34,9 @@ const (
 	roleStainless          // x-stainless-retry-count
 	roleAmzRequest         // amz-sdk-request
 	roleEnvoyAttempts      // x-envoy-attempt-count of the request
+	roleFromOne            // other attempt numbers: capture.FromOne and its like
+	roleFromZero           //
+	roleFromAbsent         //
 	roleRequestID          // hops pass it on; attempts may or may not share it
 	roleUpstreamAddr       // tries: list
 	roleUpstreamCode       // tries: list
@@ -76,7 +79,8 @@ var roleNames = [roles]string{
 	roleMethod: "method", roleTarget: "target", rolePath: "path", roleQuery: "query", roleURL: "url", roleHost: "host", roleAgent: "agent",
 	roleCode: "status", roleStartTime: "start", roleEndTime: "end", roleFraction: "fraction", roleZone: "zone", roleTook: "took",
 	roleRetryAfter: "retry-after", roleRetryMillis: "retry-after-ms", roleDateField: "date", roleIdempotency: "idempotency key",
-	roleStainless: "attempt", roleAmzRequest: "attempt", roleEnvoyAttempts: "attempt", roleRequestID: "request id",
+	roleStainless: "attempt", roleAmzRequest: "attempt", roleEnvoyAttempts: "attempt", roleFromOne: "attempt", roleFromZero: "attempt", roleFromAbsent: "attempt",
+	roleRequestID:    "request id",
 	roleUpstreamAddr: "tries: server", roleUpstreamCode: "tries: status", roleUpstreamTook: "tries: took", roleLimited: "limiter",
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",

@@ -17,21 +17,13 @@ func requestHeader(name string) field {
 		return field{role: roleHost}
 	case "x-b3-traceid":
 		return field{role: roleRequestID}
-	case "amz-sdk-request":
-		return field{role: roleAmzRequest}
-	case "x-stainless-retry-count":
-		return field{role: roleStainless}
-	case "x-envoy-attempt-count":
-		return field{role: roleEnvoyAttempts}
 	case "gccl-invocation-id":
 		return field{role: roleIdempotency}
 	}
-	switch f := capture.AskFieldOf([]byte(name)); {
-	case f.Identifies():
-		return field{role: roleIdempotency}
-	case f.Passes():
-		return field{role: roleRequestID}
-	case f.Limits():
+	if r := signalRole(name); r != roleNone {
+		return field{role: r}
+	}
+	if f := capture.AskFieldOf([]byte(name)); f != 0 {
 		return field{role: roleDeadline, ask: f}
 	}
 	return field{role: secretHeader(name, "")}
@@ -48,6 +40,8 @@ func responseHeader(name string) field {
 		return field{role: roleDateField}
 	case "x-request-id":
 		return field{role: roleRequestID}
+	case "x-envoy-attempt-count": // in an answer: how often Envoy tried
+		return field{role: roleAttempts}
 	}
 	if f := capture.FieldOf([]byte(name)); f != 0 {
 		return field{role: roleAnswer, answer: f}

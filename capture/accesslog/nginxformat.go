@@ -96,7 +96,12 @@ func nginxVariable(name string) (field, bool) {
 		f = h
 	}
 	if f == (field{}) {
-		f.role = secretHeader(strings.TrimPrefix(name, "http_"), name)
+		if header, ok := strings.CutPrefix(name, "http_"); ok {
+			f.role = signalRole(strings.ReplaceAll(header, "_", "-"))
+		}
+		if f.role == roleNone {
+			f.role = secretHeader(strings.TrimPrefix(name, "http_"), name)
+		}
 	}
 	return f, true
 }

@@ -89,6 +89,11 @@ func aliasOf(key string) meaning {
 		m.name = key
 		return m
 	}
+	if header, ok := strings.CutPrefix(flat, "http_"); ok || strings.HasPrefix(flat, "x_") {
+		if r := signalRole(strings.ReplaceAll(header, "_", "-")); r != roleNone {
+			return meaning{field: field{name: key, role: r}, rank: 6}
+		}
+	}
 	if f, ok := headerVariable(key); ok && (f.role == roleAnswer || f.role == roleDeadline || f.role == roleIdempotency) {
 		f.name = key
 		return meaning{field: f, rank: 20}

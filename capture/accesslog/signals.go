@@ -8,6 +8,7 @@ import (
 
 // signals are the roles that say more of an exchange than most logs do.
 const signals uint64 = 1<<roleRetryAfter | 1<<roleRetryMillis | 1<<roleShown | 1<<roleAnswer | 1<<roleDeadline | 1<<roleIdempotency | 1<<roleStainless | 1<<roleAmzRequest | 1<<roleEnvoyAttempts |
+	1<<roleFromOne | 1<<roleFromZero | 1<<roleFromAbsent |
 	1<<roleRequestID | 1<<roleUpstreamAddr | 1<<roleUpstreamCode | 1<<roleRetries | 1<<roleAttempts | 1<<roleTryList | 1<<roleSampling | 1<<roleCounter | 1<<roleDateField
 
 // signals takes what the line says of waits, attempts and tries.
@@ -18,7 +19,7 @@ func (b *builder) signals(x *capture.Exchange) {
 		x.IdemKey = capture.HashID(b.plain(t))
 	}
 	if t := r.get(roleRequestID); t != nil {
-		x.RequestID = capture.HashID(b.plain(t))
+		x.RequestID = capture.HashRequestID(b.plain(t))
 	}
 	if t := r.get(roleDeadline); t != nil {
 		x.Deadline = r.ask.Deadline(b.plain(t), x.Start)
@@ -28,7 +29,7 @@ func (b *builder) signals(x *capture.Exchange) {
 	for _, c := range counters {
 		if t := r.get(c.role); t != nil {
 			if a, ok := capture.ParseAttempt(c.header, b.plain(t)); ok {
-				x.Attempt = a
+				x.Count(a)
 			}
 		}
 	}
@@ -42,12 +43,42 @@ func (b *builder) signals(x *capture.Exchange) {
 
 var amzRequest = capture.AskFieldOf([]byte("amz-sdk-request"))
 
-// counters are in the order of who prevails: a client's own number says more
-// than a proxy's.
+// counters are in the order of who prevails, each by a header of its kind.
 var counters = [...]struct {
 	role   role
 	header string
-}{{roleEnvoyAttempts, "x-envoy-attempt-count"}, {roleStainless, "x-stainless-retry-count"}, {roleAmzRequest, "amz-sdk-request"}}
+}{
+	{roleEnvoyAttempts, "x-envoy-attempt-count"},
+	{roleFromOne, "x-attempt-number"},
+	{roleFromZero, "x-cloudtasks-taskretrycount"},
+	{roleFromAbsent, "retry-attempt"},
+	{roleStainless, "x-stainless-retry-count"},
+	{roleAmzRequest, "amz-sdk-request"},
+}
+
+// signalRole returns what a request header declares of attempts and ids.
+func signalRole(header string) role {
+	c, stable, passed := capture.Signal(header)
+	switch {
+	case c == capture.EnvoyAttempts:
+		return roleEnvoyAttempts
+	case c == capture.StainlessRetries:
+		return roleStainless
+	case c == capture.AmzAttempt:
+		return roleAmzRequest
+	case c == capture.FromOne:
+		return roleFromOne
+	case c == capture.FromZero:
+		return roleFromZero
+	case c == capture.FromAbsent, c == capture.RPCAttempts:
+		return roleFromAbsent
+	case c == capture.NoCounter && stable:
+		return roleIdempotency
+	case passed:
+		return roleRequestID
+	}
+	return roleNone
+}
 
 // hint reads what the server said of waits and limits. A log that shows
 // Retry-After shows as well where there was none; one that shows only other
@@ -117,6 +148,7 @@ func (b *builder) tries(x *capture.Exchange) {
 		for _, t := range b.batch.Tries[from:] {
 			if !t.Fresh {
 				b.health.Retries++
+				x.Again++
 			}
 		}
 	}
@@ -129,6 +161,7 @@ func (b *builder) tries(x *capture.Exchange) {
 	}
 	if ok && n > int(x.Tries) && n <= 1<<15 {
 		b.health.Retries += uint64(n - max(int(x.Tries), 1))
+		x.Again += uint16(n - max(int(x.Tries), 1))
 		if x.Tries, x.TryAt = uint16(n), 0; from < len(b.batch.Tries) {
 			b.batch.Tries = b.batch.Tries[:from]
 		}

@@ -143,6 +143,54 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// Every header that numbers attempts is read where a format logs it, each from its
+// own base, and configuration is not.
+func TestEveryCounterOfALog(t *testing.T) {
+	for _, c := range []struct {
+		header, values string
+		kind           capture.Counter
+	}{
+		{"x_envoy_attempt_count", "1 2 3", capture.EnvoyAttempts},
+		{"x_stainless_retry_count", "0 1 2", capture.StainlessRetries},
+		{"retry_attempt", "- 1 2", capture.FromAbsent},
+		{"x_retry_count", "- 1 2", capture.FromAbsent},
+		{"x_slack_retry_num", "- 1 2", capture.FromAbsent},
+		{"x_cloudtasks_taskretrycount", "0 1 2", capture.FromZero},
+		{"upstash_retried", "0 1 2", capture.FromZero},
+		{"x_hookdeck_attempt_count", "1 2 3", capture.FromOne},
+		{"x_attempt_number", "1 2 3", capture.FromOne},
+		{"x_envoy_max_retries", "1 2 3", capture.NoCounter},
+		{"x_portkey_retry_count", "1 2 3", capture.NoCounter},
+		{"upstash_retries", "1 2 3", capture.NoCounter},
+	} {
+		v := strings.Fields(c.values)
+		apache := "apache:%{msec}t %>s n=\"%{" + strings.ReplaceAll(c.header, "_", "-") + "}i\""
+		for format, clock := range map[string]string{`nginx:$msec $status n="$http_` + c.header + `"`: "1796026266.500", apache: "1796026266500"} {
+			lines := ""
+			for _, n := range v {
+				lines += clock + " 503 n=\"" + n + "\"\n"
+			}
+			out := readAs(t, format, lines)
+			for i := range out.rows {
+				want := capture.Attempt{N: uint16(i + 1), Counter: c.kind}
+				if v[i] == "-" || c.kind == capture.NoCounter {
+					want = capture.Attempt{}
+				}
+				if got := out.rows[i].Attempt; got != want {
+					t.Errorf("%s: %q is %+v, want %+v", format, v[i], got, want)
+				}
+			}
+			if len(out.rows) != len(v) {
+				t.Errorf("%s: %d lines read", format, len(out.rows))
+			}
+		}
+	}
+	out := readAs(t, `nginx:$msec $status a="$http_x_stainless_retry_count" b="$http_x_envoy_attempt_count"`, `1796026266.500 503 a="1" b="3"`+"\n")
+	if x := out.rows[0]; x.Attempt.N != 2 || x.Inner != (capture.Attempt{N: 3, Counter: capture.EnvoyAttempts}) {
+		t.Errorf("two counters: %+v and %+v", x.Attempt, x.Inner)
+	}
+}
+
 // Attempt headers and ids that a format logs are kept, ids as numbers.
 func TestAttemptSignals(t *testing.T) {
 	const format = `nginx:$msec $status $request_id idem="$http_idempotency_key" amz="$http_amz_sdk_request" sl="$http_x_stainless_retry_count" ea="$http_x_envoy_attempt_count" inv="$http_amz_sdk_invocation_id" k="$http_x_api_key"`

@@ -126,7 +126,6 @@ func (p *parser) frame(f framing, none int64) {
 func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 	f.length = -1
 	names := s.t.out.names
-	id, passed := uint8(noRank), uint8(noRank)
 	for name, value := field(&rest); name != nil; name, value = field(&rest) {
 		switch len(name) {
 		case 4:
@@ -145,51 +144,19 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			if is(name, "authorization") { // it wins over a key
 				x.Credential = s.secret(value)
 			}
-		case 14:
+		case 14, 17:
 			f.read(name, value)
 		case 15:
-			switch {
-			case x.Forwarded == 0 && is(name, "x-forwarded-for"):
+			if x.Forwarded == 0 && is(name, "x-forwarded-for") {
 				x.Forwarded = names.Intern(clip(value, maxText))
-			case is(name, "amz-sdk-request"):
-				attempt(x, "amz-sdk-request", value)
-			}
-		case 17:
-			f.read(name, value)
-		case 21:
-			if is(name, "x-envoy-attempt-count") {
-				attempt(x, "x-envoy-attempt-count", value)
-			}
-		case 23:
-			if is(name, "x-stainless-retry-count") {
-				attempt(x, "x-stainless-retry-count", value)
 			}
 		}
-		if a := capture.AskFieldOf(name); a != 0 {
-			asked(x, a, value, &id, &passed)
+		x.Declare(name, value)
+		if at := capture.AskFieldOf(name).Deadline(value, x.Start); at != 0 && (x.Deadline == 0 || at < x.Deadline) {
+			x.Deadline = at
 		}
 	}
 	return f
-}
-
-// asked takes the ids and the deadline that a request names; of several ids the
-// one of the lowest rank.
-func asked(x *capture.Exchange, a capture.AskField, value []byte, id, passed *uint8) {
-	if n, rank := a.ID(value); n != 0 && rank < *id {
-		x.IdemKey, *id = n, rank
-	}
-	if n, rank := a.Passed(value); n != 0 && rank < *passed {
-		x.RequestID, *passed = n, rank
-	}
-	if at := a.Deadline(value, x.Start); at != 0 && (x.Deadline == 0 || at < x.Deadline) {
-		x.Deadline = at
-	}
-}
-
-func attempt(x *capture.Exchange, name string, value []byte) {
-	if a, ok := capture.ParseAttempt(name, value); ok {
-		x.Attempt = a
-	}
 }
 
 func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
@@ -263,8 +230,11 @@ func (s *stream) responseFields(m *message, rest []byte, whole bool) (f framing)
 				x.Date = s.t.out.date(value)
 			}
 		case 12:
-			if is(name, "content-type") {
+			switch {
+			case is(name, "content-type"):
 				media = value
+			case x.RequestID == 0 && is(name, "x-request-id"): // the server gave it
+				x.RequestID = capture.HashRequestID(value)
 			}
 		case 14:
 			f.read(name, value)
@@ -272,6 +242,10 @@ func (s *stream) responseFields(m *message, rest []byte, whole bool) (f framing)
 			encoded = encoded || is(name, "content-encoding") && !is(value, "identity")
 		case 17:
 			f.read(name, value)
+		case 21:
+			if is(name, "x-envoy-attempt-count") { // in an answer: how often Envoy tried
+				x.TriedInAll(value)
+			}
 		}
 		answers.Tell(capture.FieldOf(name), value)
 	}

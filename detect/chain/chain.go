@@ -44,16 +44,19 @@ type Options struct {
 type Request struct {
 	Seq      uint64 // global order, 1-based, unique
 	Start    int64
-	Op       uint64 // hash of vantage, method, host, path with canonical query, body digest
+	Op       uint64 // hash of method, host, path with canonical query, and body digest unless there is an Idem
 	Template uint64 // hash of method and path with digits removed
 	Addr     uint64 // hash of address, forwarded client and agent
 	IP       uint64 // hash of the address
 	Cred     uint64 // hash of the credential; 0 none
 	Client   uint32 // opaque, returned for the root
 	Idem     uint64 // hash of a stable operation id; 0 none
+	Body     uint64 // digest of the body; 0 none
+	ID       uint64 // hash of an id that hops pass on; 0 none
 	Counter  capture.Counter
-	N        uint16 // attempt number by Counter, first 1
-	Deadline int64  // when its caller stops waiting; 0 not told
+	N        uint16          // attempt number by Counter, the client's own, first 1
+	Relay    capture.Attempt // by a proxy on the way
+	Deadline int64           // when its caller stops waiting; 0 not told
 }
 
 // Link is the place of a request in its chain. A first attempt has no Parent and
@@ -94,9 +97,10 @@ type Result struct {
 	Hint           capture.Hint
 	Link           Link // as returned for this Seq
 	Client         uint32
-	Idem           uint64
+	Idem, Body, ID uint64
 	Counter        capture.Counter
 	N              uint16
+	Relay          capture.Attempt
 	Template, IP   uint64
 	Advice         capture.Advice
 	Relative       bool  // it named its limit's reset as the time left
@@ -113,6 +117,7 @@ type Stats struct {
 	Retries float64   // expected number of retries, the sum of Link.Retry: unbiased where single links are not sure
 	Matched [6]uint64 // links to a parent, by evidence level
 	First   uint64    // first attempts
+	Timing  Score
 
 	soft uint64 // sum of Link.Retry
 }

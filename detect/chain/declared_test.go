@@ -12,7 +12,11 @@ type step struct {
 	idem    uint64
 	counter capture.Counter
 	n       uint16
+	relay   uint16 // by a sidecar on the way
 	status  uint16
+	addr    uint64 // 0: the one of the others
+	cred    uint64
+	body    uint64
 	parent  int // 1-based step, 0 first
 	attempt int32
 	level   uint8
@@ -49,11 +53,48 @@ func TestDeclared(t *testing.T) {
 			{at: .1, counter: capture.EnvoyAttempts, n: 2, status: 503, parent: 1, attempt: 2, level: E5},
 			{at: 1.2, counter: capture.EnvoyAttempts, n: 1, status: 503, parent: 2, attempt: 3, level: E2},
 		}},
+		{"two counters are two layers", []step{
+			{at: 0, counter: capture.StainlessRetries, n: 1, relay: 1, status: 503, attempt: 1, level: E5},
+			{at: .1, counter: capture.StainlessRetries, n: 1, relay: 2, status: 503, parent: 1, attempt: 2, level: E5},
+			{at: .9, counter: capture.StainlessRetries, n: 2, relay: 1, status: 503, parent: 2, attempt: 3, level: E5},
+			{at: .95, counter: capture.StainlessRetries, n: 1, relay: 1, status: 503, attempt: 1, level: E5}, // of another call
+			{at: 1, counter: capture.StainlessRetries, n: 2, relay: 2, status: 503, parent: 3, attempt: 4, level: E5},
+			{at: 1.1, counter: capture.StainlessRetries, n: 1, relay: 2, status: 503, parent: 4, attempt: 2, level: E5},
+			{at: 3, counter: capture.StainlessRetries, n: 3, relay: 2, status: 503, attempt: 4, level: E5}, // the one before was not seen
+		}},
+		{"the first attempt has no counter", []step{
+			{at: 0, status: 503, attempt: 1, level: E2},
+			{at: 60, counter: capture.FromAbsent, n: 2, status: 503, parent: 1, attempt: 2, level: E5},
+			{at: 110, counter: capture.FromAbsent, n: 3, status: 200, parent: 2, attempt: 3, level: E5},
+		}},
+		{"a sender that begins with 1 where others begin with 0", []step{
+			{at: 0, counter: capture.FromEither, n: 2, status: 503, attempt: 1, level: E5},
+			{at: 10, counter: capture.FromEither, n: 3, status: 503, parent: 1, attempt: 2, level: E5},
+			{at: 70, counter: capture.FromEither, n: 4, status: 200, parent: 2, attempt: 3, level: E5},
+		}},
+		{"one id from many addresses, with another body", []step{
+			{at: 0, idem: 5, addr: 1, body: 7, status: 503, attempt: 1, level: E4},
+			{at: 9, idem: 5, addr: 2, body: 8, status: 503, parent: 1, attempt: 2, level: E4},
+			{at: 60, idem: 5, addr: 1, body: 9, status: 200, parent: 2, attempt: 3, level: E4},
+		}},
+		{"one id of two strangers", []step{
+			{at: 0, idem: 5, addr: 1, cred: 3, status: 503, attempt: 1, level: E4},
+			{at: 1, idem: 5, addr: 2, cred: 4, status: 503, attempt: 1, level: E4},
+			{at: 2, idem: 5, addr: 1, cred: 3, status: 503, parent: 1, attempt: 2, level: E4},
+			{at: 3, idem: 5, addr: 2, cred: 4, status: 503, parent: 2, attempt: 2, level: E4},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := newTraffic(1)
 			for _, s := range c.steps {
-				tr.add(ask{start: s.at, end: s.at + .02, op: 1, tmpl: 1, addr: 9, status: s.status, hint: -1, idem: s.idem, counter: s.counter, n: s.n})
+				if s.addr == 0 {
+					s.addr = 9
+				}
+				a := ask{start: s.at, end: s.at + .02, op: 1, tmpl: 1, addr: s.addr, cred: s.cred, body: s.body, status: s.status, hint: -1, idem: s.idem, counter: s.counter, n: s.n}
+				if s.relay > 0 {
+					a.relay = capture.Attempt{N: s.relay, Counter: capture.EnvoyAttempts}
+				}
+				tr.add(a)
 			}
 			p := play(Options{}, tr.asks).run(0)
 			for i, s := range c.steps {

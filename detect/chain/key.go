@@ -21,6 +21,7 @@ type key struct {
 	cross, links   uint16 // retries from elsewhere (another address or credential), and all, in 1/crossUnit
 	afterOK, after beat
 	steady         uint16 // log wait between requests that follow a success, when regular; 0 otherwise
+	lastID         uint32 // passed id of the latest request, its low half
 	home           uint32 // by credential: the address it was first seen from
 	shared         bool   // by credential: seen from several addresses
 	poller         bool

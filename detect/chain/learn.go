@@ -10,6 +10,7 @@ type lessons struct {
 	failures  [classes][quitAttempts + 1]int64
 	credit    [classes][2][experts]int64
 	requests  int64
+	ids       passed
 	whole     int64 // of these, how many started on a whole second
 }
 
@@ -137,6 +138,7 @@ func (md *model) take(l *lessons) {
 			}
 		}
 	}
+	md.ids.add(&l.ids)
 	md.requests += l.requests
 	md.whole += l.whole
 	*l = lessons{notes: l.notes[:0], shapes: l.shapes[:0], templates: l.templates}
@@ -156,5 +158,6 @@ func (md *model) refresh(dt float64) {
 	}
 	md.quits.refresh()
 	md.blend.refresh()
+	md.ids.refresh()
 	md.fresh.refresh(dt)
 }

@@ -15,6 +15,7 @@ type Matcher struct {
 	keys     []key
 	freeKeys []int32
 	byHash   table
+	byID     table // the latest failure of each stable id
 	failures failures
 	lessons  lessons
 	stats    Stats
@@ -28,6 +29,7 @@ type candidate struct {
 	open    int32
 	list    int32 // key in whose list it was found
 	cross   bool  // it came from another address or credential
+	proof   bool  // found only by what requests declare
 	wait    place
 	beyond  place // of the wait past the hint
 	ratio   place
@@ -54,12 +56,15 @@ func (m *Matcher) Request(r *Request) Link {
 	m.collect(r, &w)
 	var d decision
 	switch {
-	case w.onBeat && r.Idem == 0 && r.N <= 1:
+	case w.onBeat && r.Idem == 0 && !r.declares():
 		d = decision{pick: -1, confidence: 1, level: E2}
-	case !m.declared(r, &d):
+	case m.declared(r, &d):
+		m.rehearse(r, &w, &d)
+	default:
 		m.weigh(r, &w, &d)
 	}
 	m.learn(r, &w, &d)
+	m.notePassed(r, &d)
 	link := m.link(r, &d)
 	m.moveOn(r, &w, &d)
 	return link
@@ -200,14 +205,11 @@ func (m *Matcher) shape(i int32, template uint64) {
 func (m *Matcher) collect(r *Request, w *who) {
 	m.candidates = m.candidates[:0]
 	w.clean = true
-	if r.Cred == 0 {
-		m.walk(r, w, w.own, false)
-		return
-	}
-	m.walk(r, w, w.own, true)
-	if w.other >= 0 {
+	m.walk(r, w, w.own, r.Cred != 0)
+	if r.Cred != 0 && w.other >= 0 {
 		m.walk(r, w, w.other, false)
 	}
+	m.sameID(r)
 }
 
 // overlap is by how much clocks may make a retry seem to start before the answer
@@ -225,9 +227,9 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)
 		// A machine that was there before does not retry what another one with the
 		// same credential failed at.
-		fits = fits && (sameAddr || !byCred || !w.otherKnown)
-		if fits && (byCred || o.byCred != own) {
-			m.candidates = append(m.candidates, candidate{open: i, list: list, cross: !sameAddr || !sameCred})
+		proof := !sameAddr && byCred && w.otherKnown
+		if fits && (!proof || r.declares() || r.Idem != 0) && (byCred || o.byCred != own) {
+			m.candidates = append(m.candidates, candidate{open: i, list: list, cross: !sameAddr || !sameCred, proof: proof})
 			w.clean = w.clean && !o.waits(r.Start)
 		}
 		if byCred {
@@ -276,6 +278,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 			continue
 		}
 		k := &m.keys[i]
+		m.renew(r, k)
 		if d.pick < 0 {
 			k.lastFresh = r.Start
 		}

@@ -11,6 +11,7 @@ type model struct {
 	quits  quits
 	blend  blend
 	fresh  templates
+	ids    passedIDs
 
 	requests, whole int64 // seen so far, and on whole seconds
 	wholeSeconds    bool  // the clock has no finer resolution
@@ -21,6 +22,7 @@ func newModel() *model {
 	// comes after .8 s, give or take a factor of six, with a floor for every
 	// scale; beyond a hint, at once or at any scale; a fresh repeat after 15 s.
 	return &model{
+		ids:    passedIDs{proves: true},
 		waits:  newBank(priorKernel(func(w float64) float64 { return logNormal(w, .8, 1.8) + .15/w })),
 		beyond: newBank(priorKernel(func(w float64) float64 { return 1 / (w + .003) })),
 		ratios: newRatios(),

@@ -8,7 +8,8 @@ type open struct {
 	start, end     int64
 	deadline       int64 // the earliest of its chain; 0 none told
 	addr, cred     uint64
-	idem           uint64
+	idem, byID     uint64 // byID: where it is found by its id; 0 nowhere
+	body, id       uint64 // id: passed on by hops
 	hint           capture.Hint
 	byAddr, byCred int32 // its keys; negative: not listed there
 	nextA, nextC   int32 // in the lists of its keys
@@ -23,6 +24,7 @@ type open struct {
 	outcome        capture.Outcome
 	advice         capture.Advice
 	counter        capture.Counter
+	relay          capture.Attempt
 	class          uint8
 	step           uint8 // quarters of its exposure counted
 	relative       bool

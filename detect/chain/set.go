@@ -78,6 +78,7 @@ func (s *Set) Stats() (sum Stats) {
 		sum.GaveUp += m.stats.GaveUp
 		sum.soft += m.stats.soft
 		sum.First += m.stats.First
+		sum.Timing.add(m.stats.Timing)
 		for l, n := range m.stats.Matched {
 			sum.Matched[l] += n
 		}
@@ -98,6 +99,7 @@ func (s *Set) Clone() *Set {
 		m.keys = slices.Clone(m.keys)
 		m.freeKeys = slices.Clone(m.freeKeys)
 		m.byHash.cells = slices.Clone(m.byHash.cells)
+		m.byID.cells = slices.Clone(m.byID.cells)
 		m.failures.all = slices.Clone(m.failures.all)
 		m.failures.free = slices.Clone(m.failures.free)
 		m.lessons.notes = slices.Clone(m.lessons.notes)

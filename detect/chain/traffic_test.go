@@ -12,18 +12,20 @@ import (
 
 // ask is a request made on purpose: the truth is known.
 type ask struct {
-	start, end float64 // seconds
-	op, tmpl   uint64
-	addr, cred uint64
-	status     uint16
-	hint       float64 // seconds; negative: none
-	idem       uint64
-	counter    capture.Counter
-	n          uint16
-	lost       bool
-	parent     int // index before sorting, -1 none
-	attempt    int32
-	id         int
+	start, end   float64 // seconds
+	op, tmpl     uint64
+	addr, cred   uint64
+	body, passed uint64 // passed: passed on
+	status       uint16
+	hint         float64 // seconds; negative: none
+	idem         uint64
+	counter      capture.Counter
+	relay        capture.Attempt
+	n            uint16
+	lost         bool
+	parent       int // index before sorting, -1 none
+	attempt      int32
+	id           int
 }
 
 // traffic is a stream with its truth.
@@ -156,18 +158,28 @@ const epoch = 1_700_000_000
 
 func nanos(s float64) int64 { return epoch*second + int64(s*1e9) }
 
+// counts tells the client's own number from a proxy's.
+func (a *ask) counts() (own, relay capture.Attempt) {
+	if a.counter.Proxy() {
+		return own, capture.Attempt{N: a.n, Counter: a.counter}
+	}
+	return capture.Attempt{N: a.n, Counter: a.counter}, a.relay
+}
+
 func (a *ask) request(seq uint64) Request {
+	own, relay := a.counts()
 	return Request{
 		Seq: seq, Start: nanos(a.start), Op: mix(a.op, 1), Template: mix(a.tmpl, 2), Addr: a.addr, IP: a.addr, Cred: a.cred,
-		Client: uint32(a.addr), Idem: a.idem, Counter: a.counter, N: a.n,
+		Client: uint32(a.addr), Idem: a.idem, Body: a.body, ID: a.passed, Counter: own.Counter, N: own.N, Relay: relay,
 	}
 }
 
 func (a *ask) result(seq uint64, l Link) Result {
+	own, relay := a.counts()
 	r := Result{
 		Seq: seq, Op: mix(a.op, 1), Addr: a.addr, Cred: a.cred, Start: nanos(a.start), End: nanos(a.end), Status: a.status,
-		Reason: capture.ReasonOf(a.status), Failed: a.status >= 400 || a.lost, Link: l, Client: uint32(a.addr), Idem: a.idem,
-		Counter: a.counter, N: a.n, Template: mix(a.tmpl, 2), IP: a.addr,
+		Reason: capture.ReasonOf(a.status), Failed: a.status >= 400 || a.lost, Link: l, Client: uint32(a.addr), Idem: a.idem, Body: a.body, ID: a.passed,
+		Counter: own.Counter, N: own.N, Relay: relay, Template: mix(a.tmpl, 2), IP: a.addr,
 	}
 	r.Hint.State = capture.Absent
 	if a.hint >= 0 {

@@ -13,6 +13,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1),
 		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
 		advice: r.Advice, relative: r.Relative, deadline: earlier(r.Deadline, r.Link.Deadline),
+		relay: r.Relay, body: r.Body, id: r.ID,
 		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
 	}
 	if o.root == 0 {
@@ -23,6 +24,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 	if byCred >= 0 {
 		m.list(i, byCred, true)
 	}
+	m.keepID(r.Op, i)
 	m.failures.schedule(i, max(o.dueAt(0), m.last+1))
 }
 
@@ -89,6 +91,7 @@ func (m *Matcher) list(i, at int32, byCred bool) {
 	m.unlist(oldest, byCred)
 	if o := &m.failures.all[oldest]; o.byAddr < 0 && o.byCred < 0 {
 		m.stats.Capped++
+		m.dropID(oldest)
 		m.failures.drop(oldest)
 	}
 }
@@ -124,15 +127,18 @@ func (m *Matcher) unlist(i int32, byCred bool) {
 func (m *Matcher) discard(i int32) {
 	m.unlist(i, false)
 	m.unlist(i, true)
+	m.dropID(i)
 	m.failures.drop(i)
 }
 
 // own returns the key that speaks for a failure: by credential if it has one.
-func (m *Matcher) own(o *open) *key {
+func (m *Matcher) own(o *open) *key { return &m.keys[m.ownList(o)] }
+
+func (m *Matcher) ownList(o *open) int32 {
 	if o.byCred >= 0 {
-		return &m.keys[o.byCred]
+		return o.byCred
 	}
-	return &m.keys[o.byAddr]
+	return o.byAddr
 }
 
 // claim closes a failure whose retry came.

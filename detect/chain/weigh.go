@@ -6,68 +6,7 @@ import (
 	"stormwatch/capture"
 )
 
-// declared decides by what the request says about itself; false if it says
-// nothing that decides.
-func (m *Matcher) declared(r *Request, d *decision) bool {
-	d.pick, d.certain, d.confidence = -1, true, 1
-	switch {
-	case r.Idem != 0:
-		d.level = E4
-		for j := range m.candidates {
-			if o := m.open(j); o.idem == r.Idem && (d.pick < 0 || o.seq > m.open(d.pick).seq) {
-				d.pick = j
-			}
-		}
-		if d.pick >= 0 && r.N > 1 && m.open(d.pick).n == r.N-1 {
-			d.level = E5
-		}
-		if d.pick < 0 && r.N > 1 && r.Counter != capture.NoCounter {
-			d.level, d.attempt = E5, int32(r.N)
-		}
-	case r.Counter != capture.NoCounter && r.N > 1:
-		d.level, d.attempt = E5, int32(r.N)
-		m.pickBefore(r, d)
-	case firstOfClient(r):
-		d.level = E5
-	default:
-		*d = decision{pick: -1}
-		return false
-	}
-	if d.pick >= 0 || d.attempt > 1 {
-		d.retry = 1
-	} else {
-		d.fresh = 1
-	}
-	return true
-}
-
 func (m *Matcher) open(j int) *open { return &m.failures.all[m.candidates[j].open] }
-
-// firstOfClient tells whether the client itself says that this is its first
-// attempt. What a proxy counts does not decide: the client behind it may be
-// retrying (chains-trial.md point 9).
-func firstOfClient(r *Request) bool {
-	return r.N == 1 && (r.Counter == capture.StainlessRetries || r.Counter == capture.AmzAttempt)
-}
-
-// pickBefore picks the likeliest failure that carries the number before.
-func (m *Matcher) pickBefore(r *Request, d *decision) {
-	sum, best := 0., 0.
-	for j := range m.candidates {
-		o := m.open(j)
-		if o.counter != r.Counter || o.n != r.N-1 || o.idem != 0 {
-			continue
-		}
-		rate := m.hazard(r, j) + 1e-9
-		sum += rate
-		if rate > best {
-			best, d.pick = rate, j
-		}
-	}
-	if sum > 0 {
-		d.confidence = best / sum
-	}
-}
 
 // Limits of detection.md 5.2 and 5.3.
 const (
@@ -78,7 +17,10 @@ const (
 
 // weigh decides by rates: a retry if those of all failures together exceed that
 // of fresh requests; then of the failure whose rate is highest.
-func (m *Matcher) weigh(r *Request, w *who, d *decision) {
+func (m *Matcher) weigh(r *Request, w *who, d *decision) { m.weighAll(r, w, d, false) }
+
+// weighAll is weigh; blind to what requests declare, if so wanted.
+func (m *Matcher) weighAll(r *Request, w *who, d *decision, blind bool) {
 	d.pick, d.confidence, d.level, d.fresh = -1, 1, E2, 1
 	if len(m.candidates) == 0 {
 		return
@@ -86,11 +28,11 @@ func (m *Matcher) weigh(r *Request, w *who, d *decision) {
 	fresh, control := m.freshRate(r, w), m.control(r, w)
 	sum, best := 0., 0.
 	for j := range m.candidates {
-		if o := m.open(j); o.idem != 0 || r.Counter == capture.NoCounter && o.counter > capture.EnvoyAttempts {
+		c := &m.candidates[j]
+		if o := m.open(j); blind && (c.proof || o.body != r.Body) || !blind && (o.idem != 0 || m.otherOperation(r, o) || r.Counter == capture.NoCounter && o.counter != capture.NoCounter) {
 			continue
 		}
 		m.hazard(r, j)
-		c := &m.candidates[j]
 		if c.rate *= math.Max(0, 1-control/c.density); c.rate > best {
 			best, d.pick = c.rate, j
 		}

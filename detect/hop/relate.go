@@ -25,6 +25,10 @@ type Link struct {
 	Share    float64       // of what could be compared, how much both saw
 	N        int           // sightings both saw
 	Inside   bool          // Layer: b's exchanges lie within a's, so b is behind a
+	ByID     bool          // ids that both logged say so
+	// PerRequest is how many exchanges b saw for each that a saw, of ids both saw;
+	// 0 unknown.
+	PerRequest float64
 }
 
 // Two sources saw the same where at least sameShare of the smaller one's sightings
@@ -63,20 +67,7 @@ func Relate(a, b *Sketch, within time.Duration) Link {
 	case link.Share < sameShare:
 		return link
 	}
-	link.Relation = Layer
-	same, inside := 0, 0
-	for _, p := range pairs {
-		if p.a.Client == p.b.Client {
-			same++
-		}
-		if p.b.End-p.b.Start <= p.a.End-p.a.Start {
-			inside++
-		}
-	}
-	if float64(same) >= sameShare*float64(len(pairs)) {
-		link.Relation = Same
-	}
-	link.Inside = 2*inside >= len(pairs)
+	link.Relation, link.Inside = related(pairs), inside(pairs)
 	return link
 }
 

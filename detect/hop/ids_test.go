@@ -1,0 +1,88 @@
+package hop
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// numbered are requests each with an id of its own.
+func numbered(r *rand.Rand, n int) (out []request) {
+	for range n {
+		at := start + r.Int64N(120e9)
+		out = append(out, request{r.Uint64(), at, at + 5e6 + r.Int64N(60e6), uint64(r.IntN(50))})
+	}
+	return out
+}
+
+// A proxy holds a request up, then tries up to three times behind itself, under the
+// id it was given: one layer, its multiplier, and the clocks to a millisecond or two
+// though the way takes up to a third of a second.
+func TestIDsAtTwoHops(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		inner := NewSketch()
+		outer := NewSketch()
+		offset := int64(seed)*700_000_000 - 5e9
+		tries := 0
+		rs := numbered(r, 30+r.IntN(3000))
+		for _, x := range rs {
+			at := x.start + 2e5 + r.Int64N(1+r.Int64N(300e6))
+			for range 1 + r.IntN(3) {
+				took := 1e6 + r.Int64N(30e6)
+				inner.Add(x.key, Sighting{Start: at + offset, End: at + took + offset, Client: 7})
+				at += took + r.Int64N(25e6)
+				tries++
+			}
+			outer.Add(x.key, Sighting{Start: x.start, End: at + 2e5 + r.Int64N(3e6), Client: x.client})
+		}
+		l := RelateByID(outer, inner, 50*time.Millisecond)
+		off := l.Offset - time.Duration(offset)
+		if l.Relation != Layer || !l.Inside || !l.ByID || off > l.Error || -off > l.Error || l.Error > 20*time.Millisecond {
+			t.Errorf("seed %d: %+v, %s off the truth", seed, l, off)
+		}
+		if want := float64(tries) / float64(len(rs)); l.PerRequest < .9*want || l.PerRequest > 1.1*want {
+			t.Errorf("seed %d: %.2f attempts for one, want about %.2f", seed, l.PerRequest, want)
+		}
+		if l := RelateByID(inner, outer, 50*time.Millisecond); l.Relation != Layer || l.Inside {
+			t.Errorf("seed %d, the other way: %+v", seed, l)
+		}
+	}
+}
+
+// A capture and the log of one hop, with ids: the same, even of a handful of requests.
+func TestIDsAtOneHop(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		a, b := NewSketch(), NewSketch()
+		for _, x := range numbered(r, 6+r.IntN(50)) {
+			a.Add(x.key, Sighting{x.start, x.end, x.client})
+			b.Add(x.key, Sighting{x.start + 3e9 + r.Int64N(1e6), x.end + 3e9 + r.Int64N(1e6), x.client})
+		}
+		if l := RelateByID(a, b, 50*time.Millisecond); l.Relation != Same || l.Offset < 2999*time.Millisecond || l.Offset > 3002*time.Millisecond || l.PerRequest != 1 {
+			t.Errorf("seed %d: %+v", seed, l)
+		}
+	}
+}
+
+// A client that gives all attempts of a request one id does not make the hosts
+// behind a balancer two hops, nor do hosts that make ids of their own.
+func TestIDsOfHostsBehindABalancer(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		a, b, own := NewSketch(), NewSketch(), NewSketch()
+		for _, x := range service(r, 100+r.IntN(3000), seed%2 == 0) {
+			s := a
+			if r.IntN(2) == 0 {
+				s = b
+			}
+			s.Add(x.key, Sighting{x.start, x.end, x.client})
+			own.Add(r.Uint64(), Sighting{x.start, x.end, x.client})
+		}
+		for _, o := range []*Sketch{b, own, nil, NewSketch()} {
+			if l := RelateByID(a, o, 50*time.Millisecond); l.Relation >= Same {
+				t.Errorf("seed %d: %+v", seed, l)
+			}
+		}
+	}
+}
