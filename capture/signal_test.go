@@ -75,7 +75,6 @@ func TestWhatIsNoCounter(t *testing.T) {
 		{"Upstash-Retries", "3"},
 		{"x-envoy-is-timeout-retry", "true"},
 		{"X-Slack-Retry-Reason", "http_timeout"},
-		{"X-Hook-UUID", "1"},
 		{"retry-after", "3"},
 		{"amz-sdk-request", "max=3"},
 		{"amz-sdk-request", "attempt=0; max=3"},

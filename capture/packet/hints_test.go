@@ -218,7 +218,7 @@ func TestAsked(t *testing.T) {
 	k, i := capture.HashID([]byte("k-1")), capture.HashID([]byte("i-1"))
 	for n, want := range []capture.Exchange{
 		{IdemKey: k, RequestID: capture.HashID([]byte("r-1"))},
-		{IdemKey: i, RequestID: capture.HashID([]byte("00-a-b-01"))},
+		{IdemKey: i, RequestID: capture.HashID([]byte("z"))},
 		{IdemKey: k, Deadline: base + 250*ms},
 		{IdemKey: i, Deadline: 1_700_000_005e9},
 	} {
