@@ -202,9 +202,9 @@ func (x *Exchange) Failed() bool {
 }
 
 // Refused tells whether the server refused the request for load or quota, in an
-// answer or by resetting an HTTP/2 stream.
+// answer, in its body or by resetting an HTTP/2 stream.
 func (x *Exchange) Refused() bool {
-	return x.Reason == Throttle || x.Reason == Overload || x.Reason == Quota
+	return x.Reason == Throttle || x.Reason == Overload || x.Reason == Quota || x.Reason == BodyRefusal
 }
 
 // lost tells whether it was the capture that missed the answer: that says nothing

@@ -109,9 +109,17 @@ func (e *engine) auditCause(d *delta, c *client, f *flight) {
 	if e.unsafe(r) && doubtful(l.ParentStatus, l.ParentOutcome) && (r.IdemKey == 0 || r.IdemKey != l.ParentIdem) {
 		c.note(d, f, unsafeAgain, r.Start)
 	}
-	if l.Deadline != 0 && r.Start > l.Deadline+tolerance(0, e.resolution(r.source)) {
+	if l.Deadline != 0 && r.Start > l.Deadline+tolerance(0, max(e.resolution(r.source), grain(l.Deadline)/2)) {
 		c.note(d, f, overdue, r.Start)
 	}
+}
+
+// grain is how finely a deadline is told: amz-sdk-request cuts it to whole seconds.
+func grain(deadline int64) int64 {
+	if deadline%tick == 0 {
+		return tick
+	}
+	return 0
 }
 
 const unauthorized = 401

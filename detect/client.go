@@ -227,7 +227,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	if broken {
 		d.sum.failed++
 	}
-	if !refused || r.Hint.State == capture.NotObservable {
+	if !refused || r.Reason == capture.BodyRefusal || r.Hint.State == capture.NotObservable {
 		return
 	}
 	d.hints.see(&r.Exchange)

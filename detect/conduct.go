@@ -56,7 +56,7 @@ type conduct [deeds]int32
 // not exposed, and says nothing about how common the other one is.
 var occasion = [faults]deed{
 	instant: traced, early: hinted, datedEarly: dated, overwaited: hinted, rescaled: hinted, finalAgain: finals, bodyAgain: bodyErrors,
-	rotated: denied, unsafeAgain: risky, overdue: timed, endless: traced, spent: toldEmpty, parked: warned, uncovered: sent,
+	rotated: denied, unsafeAgain: risky, overdue: timed, endless: traced, spent: toldEmpty, parked: warned, uncovered: traced,
 }
 
 // faultFeatures are the features that count the faults.

@@ -125,6 +125,9 @@ func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
 
 // takesPart tells whether a client has a part in a finding.
 func (j *judge) takesPart(f *found, c *client) bool {
+	if f.sig.ID == "budget-exceeded" && f.sig.Scope == rules.Population {
+		return c.overspent()
+	}
 	if k := j.clientIndex(f.sig.ID); k >= 0 {
 		return c.flags>>k&1 == 1
 	}

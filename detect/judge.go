@@ -219,6 +219,9 @@ const maxProvenance = 5
 // provenance names a few exchanges of this second that show a signature.
 func (e *engine) provenance(id string) (at []string) {
 	k := e.judge.clientIndex(id)
+	if k >= 0 && e.judge.fault[k] == parked {
+		return e.lastOf(e.lot.parked)
+	}
 	for _, ev := range e.events {
 		f := &e.flights[ev.flight]
 		shows := false

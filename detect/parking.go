@@ -1,6 +1,10 @@
 package detect
 
-import "stormwatch/capture"
+import (
+	"slices"
+
+	"stormwatch/capture"
+)
 
 // parking follows a client that was refused with a wait which may be misread, to
 // see whether it ever comes back. It is a link in one of the lists of a lot.
@@ -25,18 +29,21 @@ const (
 	leastParked = 30 * tick // shorter absences are any client's pauses
 	maxParked   = 4096      // parked clients that are judged
 	usualPauses = 4         // of an arrival process without memory, e^-4 are longer: 1.8 %
-	knownAfter  = 3         // requests before a client's pace is known
+	knownAfter  = 2         // requests before a client's pace is known
 )
 
 // park notes a client that was refused for the first time at what it asked, with
 // a wait that reads differently in another unit or is beyond reason.
 func (e *engine) park(d *delta, c *client, f *flight) {
 	x := &f.rec.Exchange
-	if f.link.Attempt > 1 || f.noChain || c.attempts < knownAfter || c.parking.listed || !misreadable(x) {
+	if f.link.Attempt > 1 || f.noChain || c.attempts < knownAfter || !misreadable(x) {
 		return
 	}
 	c.parking.refused = x.End
 	c.count(d, warned, 1)
+	if c.parking.listed {
+		return // its return is looked for later
+	}
 	d.parkings = append(d.parkings, f.rec.client)
 }
 
@@ -73,11 +80,29 @@ func (e *engine) list(id uint32) {
 	if c.parking.listed {
 		return
 	}
-	pace := (c.lastSeen - c.firstSeen) / int64(max(c.attempts-1, 1))
-	due := c.parking.refused + max(leastParked, usualPauses*pace)
+	due := c.expected()
 	slot := berth(min(max(due+tick, e.now+tick), e.now+(lotSpan-1)*tick))
 	c.parking.listed, c.parking.next = true, e.lot.due[slot]
 	e.lot.due[slot] = id
+}
+
+// expected is when a client that was refused should have been heard of again.
+func (c *client) expected() int64 {
+	pace := (c.lastSeen - c.firstSeen) / int64(max(c.attempts-1, 1))
+	return c.parking.refused + max(leastParked, usualPauses*pace)
+}
+
+// lastOf tells where the latest exchanges of some clients were read, as far as they
+// are kept.
+func (e *engine) lastOf(clients []uint32) (at []string) {
+	r := &e.recent
+	for i := len(r.at) - 1; i >= 0 && len(at) < maxProvenance; i-- {
+		k := &r.at[(r.next+i)%len(r.at)]
+		if slices.Contains(clients, k.client) && e.clients[k.client].parking.refused == k.end {
+			at = append(at, k.where.String())
+		}
+	}
+	return at
 }
 
 // lookFor takes the clients of one list: who has not been heard of since its
@@ -89,12 +114,14 @@ func (e *engine) lookFor(slot int64) {
 	for id != 0 {
 		c := &e.clients[id]
 		c.parking.listed = false
-		e.lot.looked++
-		if c.lastSeen <= c.parking.refused && len(e.lot.parked) < maxParked {
+		next := c.parking.next
+		if back := c.lastSeen > c.parking.refused; !back && c.expected() > e.now {
+			e.list(id) // it was refused anew
+		} else if e.lot.looked++; !back && len(e.lot.parked) < maxParked {
 			c.parking.parked = true
 			e.lot.parked = append(e.lot.parked, id)
 		}
-		id = c.parking.next
+		id = next
 	}
 	back := 0
 	for _, id := range e.lot.parked {

@@ -18,6 +18,13 @@ func (c *client) overspend(d *delta, f *flight) {
 	d.sum.uncovered++
 }
 
+// overspent tells whether retries are more than a fifth of all that a client sent,
+// beyond what one bad request explains (Finagle's budget: a fifth).
+func (c *client) overspent() bool {
+	const fewest, part = 3, 5
+	return c.did[uncovered] >= fewest && part*uint32(c.did[uncovered]) >= c.attempts
+}
+
 func (b *budgetWindow) at(t int64) *budgetWindow {
 	if from := floorTo(t, budgetSpan); from > b.from || b.attempts == 0 {
 		*b = budgetWindow{from: from}
