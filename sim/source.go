@@ -102,6 +102,9 @@ func (s *Source) append(b *capture.Batch, health *capture.Health, i int) {
 		x.Date = r.date(row).Unix()
 		x.Hint = hint(b.Names, row.Fields, x.Date)
 	}
+	if r.Scenario.Server.Protocol == overGRPC {
+		asRPC(b.Names, &x, row)
+	}
 	health.Used = health.Read
 	b.Exchanges = append(b.Exchanges, x)
 }
