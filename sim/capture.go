@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"io"
 
 	"stormwatch/capture"
@@ -14,6 +15,7 @@ func (r *Result) WriteCapture(w io.Writer) error {
 		return err
 	}
 	conns := make([]*write.Conn, len(r.Conns))
+	talkers := map[int]*talker{} // of HTTP/2
 	var message []byte
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -22,12 +24,29 @@ func (r *Result) WriteCapture(w io.Writer) error {
 			conns[row.Conn] = out.Dial(at.Opened, at.Src, at.Dst)
 		}
 		conn := conns[row.Conn]
-		message = r.appendRequest(message[:0], row)
-		conn.Send(row.Start, true, message)
+		talk := talkers[row.Conn]
+		if r.Scenario.Server.multiplexed() {
+			if talk == nil {
+				talk = newTalker(conn)
+				talkers[row.Conn] = talk
+			}
+			if err := talk.ask(r, row); err != nil {
+				return fmt.Errorf("writing a capture: %w", err)
+			}
+		} else {
+			message = r.appendRequest(message[:0], row)
+			conn.Send(row.Start, true, message)
+		}
 		if row.Repeated {
 			conn.Resend(row.Start+(row.End-row.Start)/2, true)
 		}
-		if row.Outcome == capture.Answered {
+		switch {
+		case row.Outcome != capture.Answered:
+		case talk != nil:
+			if err := talk.answer(r, row); err != nil {
+				return fmt.Errorf("writing a capture: %w", err)
+			}
+		default:
 			message = r.appendResponse(message[:0], row)
 			conn.Send(row.End, false, message)
 		}
@@ -40,6 +59,7 @@ func (r *Result) WriteCapture(w io.Writer) error {
 			conn.Close(at.Closed)
 		}
 		conns[row.Conn] = nil
+		delete(talkers, row.Conn)
 	}
 	return out.Flush()
 }

@@ -31,6 +31,7 @@ type Server struct {
 	Address  netip.AddrPort `yaml:"address"`  // default 10.0.0.1:80
 	Address6 netip.AddrPort `yaml:"address6"` // where clients with IPv6 send; default [2001:db8::1]:80
 	Host     string         `yaml:"host"`     // default api.example.com
+	Protocol string         `yaml:"protocol"` // of captures: HTTP/1.1 (the default), h2c, or grpc, whose refusals are gRPC statuses
 	Limiter  *Limiter       `yaml:"limiter"`
 	Capacity *Capacity      `yaml:"capacity"`
 	Hint     Hints          `yaml:"hint"`    // what refusals name as the wait; default none

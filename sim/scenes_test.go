@@ -56,6 +56,16 @@ var scenes = map[string]func(scene){
 		s.want("retries more than a second early", s.early("", time.Second), 0, 0)
 		s.want("retries a little early", s.early("", 100*time.Millisecond), 1, many)
 	},
+	"h2c-lockstep": func(s scene) {
+		s.gaps("worker", 100, 3*time.Second, 3020*time.Millisecond)
+		s.want("early", s.early("", 0), 0, 0)
+	},
+	"grpc-pushback": func(s scene) {
+		refused := count(s.Rows, func(r Row) bool { return r.Refused() })
+		s.want("refusals with a pushback", count(s.Rows, func(r Row) bool { return strings.Contains(r.Fields, "grpc-retry-pushback-ms: ") }), max(refused, 60), refused)
+		s.want("importers early", s.early("importer", 0), 100, many)
+		s.want("obedient early", s.early("obedient", 0), 0, 0)
+	},
 	"health-checks": func(s scene) {
 		s.want("ill answers", count(s.of("probe"), func(r Row) bool { return r.Status == 503 }), 10, 20)
 		s.want("retries", len(s.retries("")), 0, 0)

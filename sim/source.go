@@ -100,6 +100,9 @@ func (s *Source) append(b *capture.Batch, answers *capture.Answers, health *capt
 		x.Date = r.date(row).Unix()
 		s.answered(answers, b.Names, &x, row, r.body(row))
 	}
+	if r.Scenario.Server.Protocol == overGRPC {
+		asRPC(b.Names, &x, row)
+	}
 	health.Used = health.Read
 	b.Exchanges = append(b.Exchanges, x)
 }

@@ -38,7 +38,11 @@ func TestTruthEqualsTshark(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareTshark(t, Run(sc))
+			if sc.Server.multiplexed() {
+				compareHTTP2(t, Run(sc))
+			} else {
+				compareTshark(t, Run(sc))
+			}
 		})
 	}
 }

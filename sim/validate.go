@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -57,6 +58,9 @@ func (sc *Scenario) Validate() error {
 		if slices.IndexFunc(sc.Groups, func(o Group) bool { return o.Name == g.Name }) < i {
 			return fmt.Errorf("group %d: the name %q is taken: give each group its own", i+1, g.Name)
 		}
+		if sc.Server.Protocol == overGRPC && g.Method != http.MethodPost {
+			return fmt.Errorf("group %d (%s): method %s: calls of gRPC are POST", i+1, g.Name, g.Method)
+		}
 		if silent && g.Timeout == 0 && g.Deadline == 0 {
 			return fmt.Errorf("group %d (%s): a fault leaves requests without an answer: give it a timeout", i+1, g.Name)
 		}
@@ -84,6 +88,8 @@ func (s *Server) validate(duration time.Duration) error {
 		return fmt.Errorf("address6 %s: want IPv6", s.Address6)
 	case !isToken(s.Host):
 		return fmt.Errorf("host %q: want visible ASCII without spaces", s.Host)
+	case s.Protocol != "" && s.Protocol != overHTTP2 && s.Protocol != overGRPC:
+		return fmt.Errorf("protocol %q: want h2c or grpc, or leave it out for HTTP/1.1", s.Protocol)
 	case s.Refusal < 0 || s.Refusal > time.Minute:
 		return fmt.Errorf("refusal %s: want 0 to 1m", s.Refusal)
 	case s.Skew < -maxDuration || s.Skew > maxDuration:

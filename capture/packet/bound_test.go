@@ -214,8 +214,8 @@ func TestSilence(t *testing.T) {
 	r.expect(t, "GET /a 0 no-answer", "GET /a 200 answered", "GET /a 0 no-answer")
 }
 
-// TestOpenRequests holds 200,000 connections with a request each: they must fit
-// into 300 MB, all told.
+// TestOpenRequests holds 200,000 connections with a request each: the reader must
+// leave room for judging them within 300 MB, all told.
 func TestOpenRequests(t *testing.T) {
 	if !thorough() {
 		t.Skip("a long run: set STORMWATCH_QUALITY=1")
@@ -240,7 +240,7 @@ func TestOpenRequests(t *testing.T) {
 	}
 	used := heap() - before
 	t.Logf("%d MB, %d bytes a connection", used>>20, used/n)
-	if used > 300e6 {
+	if used > 130e6 {
 		t.Errorf("%d bytes", used)
 	}
 	if p.end(); got != n {

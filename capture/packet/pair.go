@@ -6,6 +6,7 @@ const (
 	maxPipeline = 256 // requests waiting on one connection
 	maxHeld     = 16  // responses waiting for a request that was captured late
 	heldWait    = 1e9 // how long they wait
+	maxPipers   = 1 << 12
 )
 
 // alignment says up to where requests and responses are known to go together: the
@@ -20,7 +21,8 @@ type alignment struct {
 // open ones. Where nothing was lost that is the oldest one, unless it
 // acknowledges bytes beyond the response's first: then it was sent after it.
 // After a loss only a request that acknowledges everything before the response
-// will do, and older ones lost their response.
+// will do, and older ones lost their response. Where a client sends several
+// requests in one go, that is not enough; see certain.
 func (s *stream) match(seq, breaks uint32) *message {
 	m := s.open.first()
 	if m == nil || span(seq, m.edge) > 0 {
@@ -30,7 +32,7 @@ func (s *stream) match(seq, breaks uint32) *message {
 		for m != nil && m.edge != seq {
 			m = s.open.next(m)
 		}
-		if m == nil {
+		if m == nil || !s.certain(m) {
 			return nil
 		}
 	}
@@ -56,6 +58,41 @@ func (s *stream) match(seq, breaks uint32) *message {
 	return m
 }
 
+// certain tells, after a loss, whether the response that begins where m
+// acknowledges answers m. Where the client does not wait for answers, several
+// requests may acknowledge the same: then none may be missing, and no older one
+// wait, or a single one: since an answer was lost, it was that one's.
+func (s *stream) certain(m *message) bool {
+	first := s.open.first()
+	return !s.pipes() || m.breaks == 0 && (m == first || m == s.open.next(first))
+}
+
+// another tells whether a request that waits behind a hole acknowledges what m does.
+func (s *stream) another(m *message) bool {
+	if s.c.waiting(s.client) == 0 {
+		return false
+	}
+	p := s.c.late.half[s.client].first()
+	return p.ack == m.edge && startsRequest(p.data, true)
+}
+
+// pipe notes that a client sends requests without waiting for answers: the program
+// that does it once does so on other connections too.
+func (s *stream) pipe() {
+	if s.piped {
+		return
+	}
+	s.piped = true
+	if ip := s.c.end(s.client).IP; len(s.t.pipers) < maxPipers {
+		s.t.pipers[ip] = true
+	}
+}
+
+// pipes tells whether the client is known not to wait for answers.
+func (s *stream) pipes() bool {
+	return s.piped || len(s.t.pipers) > 0 && s.t.pipers[s.c.end(s.client).IP]
+}
+
 // paired notes that a request has found its response.
 func (s *stream) paired(m *message, response uint32) {
 	s.aligned = alignment{m.x.ConnSeq + 1, [2]uint32{m.breaks, response}}
@@ -63,6 +100,9 @@ func (s *stream) paired(m *message, response uint32) {
 
 // asked takes a request whose headers have been read.
 func (s *stream) asked(m *message) {
+	if o := s.open.last; o != nil && o.edge == m.edge || s.another(m) {
+		s.pipe()
+	}
 	if r := s.heldFor(m); r != nil {
 		m.answer(r)
 		if p := s.parser[1-s.client]; p != nil && p.msg == r {
@@ -94,7 +134,7 @@ func (s *stream) heldFor(m *message) *message {
 			continue
 		}
 		behind := span(m.edge, r.edge)
-		if behind == 0 || behind > 0 && s.open.first() == nil && s.aligned == (alignment{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) {
+		if behind == 0 && (m.breaks == 0 && s.open.first() == nil || !s.pipes()) || behind > 0 && s.open.first() == nil && s.aligned == (alignment{m.x.ConnSeq, [2]uint32{m.breaks, r.breaks}}) {
 			s.held.remove(before)
 			s.holding--
 			return r

@@ -56,6 +56,55 @@ func keptAlive(t testing.TB, total, body int) []byte {
 	return m.bytes()
 }
 
+// pipelined makes total exchanges of 32 each on connections whose clients send up
+// to six requests in one go, and the next ones when some of the answers have come.
+func pipelined(t testing.TB, total int) []byte {
+	m := newMade(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := 0; n < total; {
+		at := base + int64(n)*ms
+		c := m.w.Dial(at, netip.AddrPortFrom(addrPort(fmt.Sprintf("10.0.1.%d:1", n/32%20)).Addr(), uint16(10000+n/32)), server)
+		asked, answered := n, n
+		for end := min(n+32, total); answered < end; {
+			for range 1 + rng.IntN(6) {
+				if asked < end {
+					request, _ := labelled(asked, 1)
+					at += ms / 5
+					c.Send(at, true, request)
+					asked++
+				}
+			}
+			for range 1 + rng.IntN(asked-answered) {
+				_, response := labelled(answered, 1+rng.IntN(3000))
+				at += ms
+				c.Send(at, false, response)
+				c.Acknowledge(at+ms/10, true)
+				answered++
+			}
+		}
+		c.Close(at + ms)
+		n = answered
+	}
+	return m.bytes()
+}
+
+// TestPipelinedLoss loses packets where clients do not wait for answers: what
+// cannot be told is unknown, never another's answer.
+func TestPipelinedLoss(t *testing.T) {
+	b := pipelined(t, 4000)
+	for loss, least := range map[float64]float64{0: 1, 0.01: 0.75, 0.05: 0.3} {
+		var sum score
+		for seed := range uint64(3) {
+			s := scoreOf(t, defect{loss: loss}.apply(b, seed), 4000)
+			sum.exact, sum.wrong, sum.possible = sum.exact+s.exact, sum.wrong+s.wrong, sum.possible+s.possible
+		}
+		t.Logf("%g lost: of %d possible %d right, %d wrong", loss, sum.possible, sum.exact, sum.wrong)
+		if sum.wrong > 0 || float64(sum.exact) < least*float64(sum.possible) {
+			t.Errorf("%g lost: of %d possible %d right, %d wrong; want %.0f right and none wrong", loss, sum.possible, sum.exact, sum.wrong, least*float64(sum.possible))
+		}
+	}
+}
+
 // reusedPorts makes total exchanges, one a connection, on 32 ports that are used again
 // as soon as the client has reset them.
 func reusedPorts(t testing.TB, total int) []byte {

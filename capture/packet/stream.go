@@ -54,6 +54,7 @@ type stream struct {
 	holding uint8     // messages in held
 	waiting uint16    // messages in open
 	proxies uint8     // PROXY headers read
+	piped   bool      // the client sends requests without waiting for answers
 	client  int       // direction of the requests
 	breaks  [2]uint32 // how often bytes were lost that may have been messages, by direction
 	count   uint32    // requests so far

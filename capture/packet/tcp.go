@@ -50,6 +50,7 @@ type table struct {
 	now      int64 // newest capture time
 	reason   string
 	warmed   uint32
+	pipers   map[[16]byte]bool // clients that send requests without waiting for answers
 	spare    []*conn
 	buffers  [][]byte
 	free     int // bytes in buffers
@@ -65,7 +66,7 @@ type parked struct {
 }
 
 func newTable(out *output) *table {
-	t := &table{conns: newIndex(), out: out}
+	t := &table{conns: newIndex(), pipers: map[[16]byte]bool{}, out: out}
 	t.holed.which = byHole
 	return t
 }

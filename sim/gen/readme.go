@@ -15,7 +15,8 @@ request was an attempt of which), and ` + "`want.txt`" + ` (the text report).
 
 ` + "`go generate ./sim`" + ` makes the captures, truths and this page again, byte for byte; a
 test of ` + "`sim/gen`" + ` checks that they are what the scenarios make. A tap beside the
-server sees HTTP/1.1 over TCP, nanosecond time stamps. Clients have addresses in
+server sees HTTP/1.1 over TCP, or where the scenario says so HTTP/2 or gRPC in clear
+text, nanosecond time stamps. Clients have addresses in
 10.1.0.0 to 10.250.255.255, one /16 a group, layers in 10.251.0.0 to 10.254.255.255,
 IPv6 clients in 2001:db8::/32, and the server is 10.0.0.1:80 or [2001:db8::1]:80.
 
