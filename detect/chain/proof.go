@@ -111,6 +111,25 @@ func (s *Score) add(o Score) {
 	s.Right += o.Right
 }
 
+// Layers is what two counters on one request prove: that the client retries, and a
+// proxy behind it retries each of its attempts. Together they make up to Client
+// times Proxy attempts of one request.
+type Layers struct {
+	Requests      uint64 // with both counters
+	Client, Proxy uint16 // the highest numbers seen
+}
+
+func (l *Layers) add(o Layers) {
+	l.Requests += o.Requests
+	l.Client, l.Proxy = max(l.Client, o.Client), max(l.Proxy, o.Proxy)
+}
+
+func (m *Matcher) noteLayers(r *Request) {
+	if r.N > 0 && r.Relay.N > 0 {
+		m.stats.Layers.add(Layers{1, r.N, r.Relay.N})
+	}
+}
+
 // rehearse decides by timing what is known already, to tell how well that does.
 func (m *Matcher) rehearse(r *Request, w *who, known *decision) {
 	if known.pick < 0 && known.attempt > 1 {
