@@ -145,6 +145,27 @@ func TestIDs(t *testing.T) {
 	}
 }
 
+func FuzzDeclare(f *testing.F) {
+	for _, c := range families {
+		f.Add([]byte(c.header), []byte(c.values[2]))
+	}
+	f.Add([]byte("Traceparent"), []byte("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
+	f.Add([]byte("x-goog-api-client"), []byte("gccl-invocation-id/ gccl-attempt-count/"))
+	f.Add([]byte("amz-sdk-request"), []byte("attempt=99999999999999999999"))
+	f.Fuzz(func(t *testing.T, name, value []byte) {
+		n, v := string(name), string(value)
+		var x Exchange
+		x.Declare(name, value)
+		x.TriedInAll(value)
+		if (x.Attempt.N == 0) != (x.Attempt.Counter == NoCounter) || x.Attempt.N > 1<<15 || x.Inner.N != 0 || x.Tries > 1<<15 || x.Tries > 0 && x.Again != x.Tries-1 {
+			t.Errorf("%q: %q: %+v", n, v, x)
+		}
+		if string(name) != n || string(value) != v {
+			t.Error("the header's bytes were changed")
+		}
+	})
+}
+
 func BenchmarkDeclareNothing(b *testing.B) {
 	fields := [][]byte{[]byte("accept"), []byte("accept-encoding"), []byte("content-type"), []byte("x-forwarded-for"), []byte("connection"), []byte("user-agent")}
 	var x Exchange

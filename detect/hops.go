@@ -10,13 +10,13 @@ import (
 
 // standing is what an inlet is to the totals.
 type standing struct {
-	primary bool
-	offset  float64 // seconds its clock is ahead of the primary hop's
-	note    string
-	unsure  bool // names alone decided
-	// perRequest is how many exchanges it saw for each of the primary hop's that it
-	// shares an id with.
-	perRequest Number
+	primary    bool
+	offset     float64 // seconds its clock is ahead of the primary hop's
+	note       string
+	unsure     bool   // names alone decided
+	byID       bool   // ids say that it is another hop of the tier's requests
+	behind     bool   // that hop is behind the tier
+	perRequest Number // of ids that both saw: what it saw for each request of the primary hop
 }
 
 // sameMoment is how far apart two sources may see one request, their clocks
@@ -110,6 +110,7 @@ func (r *Recording) stand() error {
 		}
 		*s = linked(link, in, to, 1)
 	}
+	r.layer(tier, ins, sketches)
 	return nil
 }
 
@@ -117,7 +118,7 @@ func (r *Recording) stand() error {
 func (r *Recording) closest(tier []*Inlet, in *Inlet, sketches []sighted) (best hop.Link, to *Inlet) {
 	for i, t := range tier {
 		within := max(sameMoment, time.Duration(max(in.health.Resolution, t.health.Resolution)))
-		l := sketches[t.index].relate(&sketches[in.index], within)
+		l := sketches[t.index].relate(&sketches[in.index], within, time.Duration(max(in.health.Resolution, t.health.Resolution)))
 		plainer := l.Relation >= hop.Same && l.Share > best.Share || best.Relation == hop.Apart && l.Relation == hop.Unclear
 		if i == 0 || plainer && (best.Relation < hop.Same || l.Relation >= hop.Same) {
 			best, to = l, t
@@ -138,7 +139,7 @@ func linked(l hop.Link, in, to *Inlet, sign float64) standing {
 	}
 	s.note = fmt.Sprintf("%s: %.0f %% of %d compared %s, so they are not added; its clock is %+.3f s (within %.3f s) off",
 		where, 100*min(l.Share, 1), l.N, same(l), s.offset, max(l.Error.Seconds(), .001))
-	s.layered(l, sign, to)
+	s.byID, s.behind = l.Relation == hop.Layer && l.ByID, l.Inside == (sign > 0)
 	return s
 }
 

@@ -73,15 +73,50 @@ func TestOneIDAtTwoHops(t *testing.T) {
 	got := together(t, detect.Options{}, popular(portless(t, res, "edge.log", 1e6)), service())
 	agree(t, "edge and service", unsure(unplaced(got)), unsure(unplaced(want)))
 	s := &got.Sources[1]
-	if n := s.PerRequest; s.Primary || !n.Known || n.V < 1.8 || n.V > 2.2 || !strings.Contains(s.Note, "behind edge.log") || !strings.Contains(s.Note, "attempts for each request at edge.log") {
+	if n := s.PerRequest; s.Primary || !n.Known || n.V < 1.8 || n.V > 2.2 || !strings.Contains(s.Note, "behind edge.log") || !strings.Contains(got.Sources[0].Note, "attempts at the hop behind") {
 		t.Errorf("%+v, %q", n, s.Note)
 	}
 	// Given the other way the service's exchanges count, and the edge's are not added.
 	got = together(t, detect.Options{}, service(), popular(portless(t, res, "edge.log", 1e6)))
-	if s := &got.Sources[1]; s.Primary || !strings.Contains(s.Note, "in front of service.log") || !strings.Contains(s.Note, "service.log saw") {
+	if s := &got.Sources[1]; s.Primary || !strings.Contains(s.Note, "in front of service.log") || !strings.Contains(s.Note, "attempts here") {
 		t.Errorf("%q", s.Note)
 	}
 	if got.Totals.Exchanges <= want.Totals.Exchanges {
 		t.Errorf("%d exchanges at the service, %d at the edge", got.Totals.Exchanges, want.Totals.Exchanges)
+	}
+}
+
+// Pods behind a gateway each logged a part of its attempts: the gateway's requests
+// count once, and all pods together tell what became of them.
+func TestPodsBehindAGateway(t *testing.T) {
+	res := load(t, "retry-after-ignored")
+	gateway := func() given { return popular(portless(t, res, "gateway.log", 1e6)) }
+	want := together(t, detect.Options{}, gateway())
+	r := rand.New(rand.NewPCG(2, 2))
+	in := []given{gateway()}
+	for _, name := range []string{"pod0", "pod1", "pod2"} {
+		in = append(in, given{info: capture.Info{Name: name, Kind: "log", Vantage: "log"}})
+	}
+	for _, b := range gateway().all {
+		var pods [3]capture.Batch
+		for _, x := range b.Exchanges {
+			length := (x.End - x.Start) / 3
+			for try := range int64(3) {
+				y := x
+				y.Src.IP, y.Start, y.End = [16]byte{15: 9}, x.Start+try*length, x.Start+(try+1)*length-1e3
+				y.Line = uint64(y.Start) | 1
+				p := &pods[r.IntN(3)]
+				p.Exchanges = append(p.Exchanges, y)
+			}
+		}
+		for i := range pods {
+			pods[i].Names, pods[i].Text, pods[i].Health = b.Names, b.Text, b.Health
+			in[i+1].all = append(in[i+1].all, &pods[i])
+		}
+	}
+	got := together(t, detect.Options{}, in...)
+	agree(t, "gateway and pods", unsure(unplaced(got)), unsure(unplaced(want)))
+	if note := got.Sources[0].Note; !strings.Contains(note, "3.00 for one, by the ids in pod0, pod1, pod2") {
+		t.Errorf("%q", note)
 	}
 }

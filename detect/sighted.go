@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"stormwatch/detect/hop"
@@ -25,8 +26,8 @@ func (s *sighted) add(op uint64, x *record) {
 
 // relate compares two sources. Ids that both have prove that they saw the same;
 // that they have none in common proves nothing, since each may make its own.
-func (s *sighted) relate(o *sighted, within time.Duration) hop.Link {
-	if l := hop.RelateByID(s.ids, o.ids, within); l.Relation >= hop.Same {
+func (s *sighted) relate(o *sighted, within, resolution time.Duration) hop.Link {
+	if l := hop.RelateByID(s.ids, o.ids, resolution); l.Relation >= hop.Same {
 		return l
 	}
 	return hop.Relate(s.targets, o.targets, within)
@@ -39,23 +40,35 @@ func same(l hop.Link) string {
 	return "are the same requests"
 }
 
-// multiplied is from how many exchanges for one on a layer retries.
-const multiplied = 1.02
-
-// layered says how many attempts one hop makes of a request of the other.
-func (s *standing) layered(l hop.Link, sign float64, to *Inlet) {
-	if l.Relation != hop.Layer || l.PerRequest == 0 {
-		return
+// layer says how many attempts an inner hop saw for each request of an outer one, as
+// far as ids tell: of all hosts of the tier, and of all behind it.
+func (r *Recording) layer(tier, ins []*Inlet, sketches []sighted) {
+	ids := func(of ...*Inlet) (all []*hop.Sketch) {
+		for _, in := range of {
+			all = append(all, sketches[in.index].ids)
+		}
+		return all
 	}
-	n := l.PerRequest
-	if sign < 0 {
-		n = 1 / n
+	var behind []*Inlet
+	var names []string
+	for _, in := range ins {
+		switch s := &r.standings[in.index]; {
+		case !s.byID:
+		case s.behind:
+			behind, names = append(behind, in), append(names, in.info.Name)
+			if n, k := hop.Attempts(ids(tier...), ids(in)); n > 0 {
+				s.perRequest = Some(float64(k) / float64(n))
+			}
+		default:
+			if n, k := hop.Attempts(ids(in), ids(tier...)); n > 0 {
+				s.perRequest = Some(float64(n) / float64(k))
+				s.note += fmt.Sprintf("; %d requests there became %d attempts here, %.2f for one", n, k, float64(k)/float64(n))
+			}
+		}
 	}
-	s.perRequest = Some(n)
-	switch {
-	case n >= multiplied:
-		s.note += fmt.Sprintf("; it saw %.2f attempts for each request at %s: a layer between them retries", n, to.info.Name)
-	case n <= 1/multiplied:
-		s.note += fmt.Sprintf("; %s saw %.2f attempts for each request here: a layer between them retries", to.info.Name, 1/n)
+	if n, k := hop.Attempts(ids(tier...), ids(behind...)); n > 0 {
+		first := &r.standings[tier[0].index]
+		note := fmt.Sprintf("%d requests here became %d attempts at the hop behind, %.2f for one, by the ids in %s", n, k, float64(k)/float64(n), strings.Join(names, ", "))
+		first.note = strings.TrimPrefix(first.note+"; "+note, "; ")
 	}
 }

@@ -176,6 +176,10 @@ type Matcher struct {
 	Compared           int64 // requests of which both can be told
 	Retries            int64 // of these, retries
 	Found, Right       int64 // what timing takes for retries, and how many of these of the right request
+	// Layered are requests with two counters, the client's and that of a proxy behind
+	// it; the highest numbers of both are how often each tries.
+	Layered                       int64
+	ClientAttempts, ProxyAttempts int
 }
 
 func (e *engine) matcher() Matcher {
@@ -183,6 +187,7 @@ func (e *engine) matcher() Matcher {
 	m := Matcher{
 		Compared: int64(s.Timing.Declared), Retries: int64(s.Timing.Retries), Found: int64(s.Timing.Found), Right: int64(s.Timing.Right),
 	}
+	m.Layered, m.ClientAttempts, m.ProxyAttempts = int64(s.Layers.Requests), int(s.Layers.Client), int(s.Layers.Proxy)
 	for _, n := range s.Matched[:3] {
 		m.Inferred += int64(n)
 	}

@@ -19,6 +19,7 @@ func (p *page) behind(s *detect.Snapshot) {
 		p.term(2, "behind it", labels, text)
 	}
 	p.term(2, "refused", labels, RefusedBy(s))
+	p.term(2, "layers", labels, Layers(&s.Matcher))
 	p.term(2, "evidence", labels, Evidence(&s.Matcher))
 }
 
@@ -33,6 +34,15 @@ func RefusedBy(s *detect.Snapshot) string {
 		parts = append(parts, Count(rest)+" not told")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Layers says what two counters on one request prove; "" where no two layers retry.
+func Layers(m *detect.Matcher) string {
+	if m.Layered == 0 || m.ClientAttempts < 2 || m.ProxyAttempts < 2 {
+		return ""
+	}
+	return "two counters on " + several(m.Layered, "request") + ": the client makes up to " + Count(m.ClientAttempts) + " attempts, and a proxy on the way up to " +
+		Count(m.ProxyAttempts) + " of each, " + Count(m.ClientAttempts*m.ProxyAttempts) + " in all"
 }
 
 // Evidence says how many retries requests declare themselves, and how well timing
@@ -78,6 +88,9 @@ type jsonMatcher struct {
 	Retries  int64 `json:"compared_retries"`
 	Found    int64 `json:"found"`
 	Right    int64 `json:"right"`
+	Layered  int64 `json:"two_counters"`
+	Client   int   `json:"client_attempts"`
+	Proxy    int   `json:"proxy_attempts"`
 }
 
 func (t *jsonTotals) behind(s *detect.Snapshot) {
@@ -87,8 +100,8 @@ func (t *jsonTotals) behind(s *detect.Snapshot) {
 	if b := &s.Behind; b.RefusedByHop+b.RefusedByUpstream > 0 {
 		t.RefusedBy = &jsonRefusedBy{b.RefusedByHop, b.RefusedByUpstream}
 	}
-	if m := &s.Matcher; m.Declared > 0 || m.Compared > 0 {
-		t.Matcher = &jsonMatcher{m.Declared, m.Inferred, m.Compared, m.Retries, m.Found, m.Right}
+	if m := &s.Matcher; m.Declared > 0 || m.Compared > 0 || m.Layered > 0 {
+		t.Matcher = &jsonMatcher{m.Declared, m.Inferred, m.Compared, m.Retries, m.Found, m.Right, m.Layered, m.ClientAttempts, m.ProxyAttempts}
 	}
 }
 

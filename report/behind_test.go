@@ -16,7 +16,7 @@ func TestWhatALogDeclaresIsSaid(t *testing.T) {
 			Requests: 80, Attempts: 120, Retries: 40, Retried: 30, Rescued: 20, Amplification: detect.Some(1.5), PerLogical: detect.Some(2.4),
 			RefusedByHop: 20, RefusedByUpstream: 4,
 		},
-		Matcher: detect.Matcher{Declared: 1, Inferred: 49, Compared: 100, Retries: 50, Found: 40, Right: 38},
+		Matcher: detect.Matcher{Declared: 1, Inferred: 49, Compared: 100, Retries: 50, Found: 40, Right: 38, Layered: 9, ClientAttempts: 3, ProxyAttempts: 3},
 	}
 	var b strings.Builder
 	if err := Text(&b, s, Options{}); err != nil {
@@ -26,6 +26,7 @@ func TestWhatALogDeclaresIsSaid(t *testing.T) {
 	for _, want := range []string{
 		"120 attempts at the servers for 80 requests, 1.50x: 40 retries by the hop itself; 20 of 30 requests retried so came out well",
 		"both layers together 2.4x attempts at the servers per logical request",
+		"two counters on 9 requests: the client makes up to 3 attempts, and a proxy on the way up to 3 of each, 9 in all",
 		"20 by the logging hop itself, 4 by servers behind it, 6 not told",
 		"1 retry told by the requests themselves, 49 inferred from timing; where both can be compared (n 100) timing alone finds 40 of 50 retries and is right in 95 %",
 	} {

@@ -118,6 +118,7 @@ type Stats struct {
 	Matched [6]uint64 // links to a parent, by evidence level
 	First   uint64    // first attempts
 	Timing  Score
+	Layers  Layers
 
 	soft uint64 // sum of Link.Retry
 }

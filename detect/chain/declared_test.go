@@ -17,6 +17,7 @@ type step struct {
 	addr    uint64 // 0: the one of the others
 	cred    uint64
 	body    uint64
+	passed  uint64
 	parent  int // 1-based step, 0 first
 	attempt int32
 	level   uint8
@@ -72,6 +73,23 @@ func TestDeclared(t *testing.T) {
 			{at: 10, counter: capture.FromEither, n: 3, status: 503, parent: 1, attempt: 2, level: E5},
 			{at: 70, counter: capture.FromEither, n: 4, status: 200, parent: 2, attempt: 3, level: E5},
 		}},
+		{"a layer that does not count below one that does", []step{
+			{at: 0, counter: capture.EnvoyAttempts, n: 1, passed: 8, status: 503, attempt: 1, level: E2},
+			{at: .01, counter: capture.EnvoyAttempts, n: 1, passed: 9, status: 503, attempt: 1, level: E2},
+			{at: .2, counter: capture.EnvoyAttempts, n: 2, passed: 8, status: 503, parent: 1, attempt: 2, level: E5},
+			{at: .3, counter: capture.EnvoyAttempts, n: 2, passed: 9, status: 503, parent: 2, attempt: 2, level: E5},
+			{at: .4, counter: capture.EnvoyAttempts, n: 2, passed: 8, status: 503, parent: 3, attempt: 3, level: E4},
+			{at: .5, counter: capture.EnvoyAttempts, n: 3, passed: 8, status: 503, parent: 5, attempt: 4, level: E5},
+			{at: .6, counter: capture.EnvoyAttempts, n: 3, passed: 8, status: 200, parent: 6, attempt: 5, level: E4},
+			{at: .7, counter: capture.EnvoyAttempts, n: 2, passed: 9, status: 200, parent: 4, attempt: 3, level: E4},
+		}},
+		{"the same without an id", []step{
+			{at: 0, counter: capture.EnvoyAttempts, n: 1, status: 503, attempt: 1, level: E2},
+			{at: .1, counter: capture.EnvoyAttempts, n: 2, status: 503, parent: 1, attempt: 2, level: E5},
+			{at: .2, counter: capture.EnvoyAttempts, n: 2, status: 503, parent: 2, attempt: 3, level: E1},
+			{at: .3, counter: capture.EnvoyAttempts, n: 3, status: 503, parent: 3, attempt: 4, level: E5},
+			{at: .4, counter: capture.EnvoyAttempts, n: 3, status: 200, parent: 4, attempt: 5, level: E1},
+		}},
 		{"one id from many addresses, with another body", []step{
 			{at: 0, idem: 5, addr: 1, body: 7, status: 503, attempt: 1, level: E4},
 			{at: 9, idem: 5, addr: 2, body: 8, status: 503, parent: 1, attempt: 2, level: E4},
@@ -90,7 +108,7 @@ func TestDeclared(t *testing.T) {
 				if s.addr == 0 {
 					s.addr = 9
 				}
-				a := ask{start: s.at, end: s.at + .02, op: 1, tmpl: 1, addr: s.addr, cred: s.cred, body: s.body, status: s.status, hint: -1, idem: s.idem, counter: s.counter, n: s.n}
+				a := ask{start: s.at, end: s.at + .02, op: 1, tmpl: 1, addr: s.addr, cred: s.cred, body: s.body, passed: s.passed, status: s.status, hint: -1, idem: s.idem, counter: s.counter, n: s.n}
 				if s.relay > 0 {
 					a.relay = capture.Attempt{N: s.relay, Counter: capture.EnvoyAttempts}
 				}

@@ -65,6 +65,7 @@ func (m *Matcher) Request(r *Request) Link {
 	}
 	m.learn(r, &w, &d)
 	m.notePassed(r, &d)
+	m.noteLayers(r)
 	link := m.link(r, &d)
 	m.moveOn(r, &w, &d)
 	return link

@@ -14,8 +14,15 @@ func (m *Matcher) declared(r *Request, d *decision) bool {
 		m.pickSame(r, d)
 	case r.declares():
 		d.level, d.attempt = E5, r.least()
-		if m.pickBefore(r, d); d.pick < 0 && r.Counter == capture.FromEither && r.N == 2 {
+		switch {
+		case m.pickBefore(r, d, true):
+		case m.pickPassed(r, d):
+			d.level = E4
+		case m.pickBefore(r, d, false):
+		case r.Counter == capture.FromEither && r.N == 2:
 			d.attempt = 1 // the sender that begins with 1, not with 0
+		default:
+			m.pickRepeat(r, d)
 		}
 	case m.pickPassed(r, d):
 		d.level = E4
@@ -70,21 +77,19 @@ func (m *Matcher) precedes(r *Request, o *open) bool {
 	return absent && r.N == 2 && o.counter == capture.NoCounter
 }
 
-// sameCall is how much rather a failure with the same passed id is the one before.
-const sameCall = 1e6
-
-// pickBefore picks the likeliest failure that carries the numbers before.
-func (m *Matcher) pickBefore(r *Request, d *decision) {
+// pickBefore picks the likeliest failure that carries the numbers before, and, if so
+// wanted, the id that hops passed on.
+func (m *Matcher) pickBefore(r *Request, d *decision, sameID bool) bool {
+	if sameID && r.ID == 0 {
+		return false
+	}
 	sum, best := 0., 0.
 	for j := range m.candidates {
 		o := m.open(j)
-		if o.idem != 0 || !m.precedes(r, o) {
+		if o.idem != 0 || !m.precedes(r, o) || sameID && o.id != r.ID || m.otherOperation(r, o) {
 			continue
 		}
 		rate := m.hazard(r, j) + 1e-9
-		if r.ID != 0 && o.id == r.ID {
-			rate *= sameCall
-		}
 		sum += rate
 		if rate > best {
 			best, d.pick = rate, j
@@ -93,7 +98,27 @@ func (m *Matcher) pickBefore(r *Request, d *decision) {
 	if sum > 0 {
 		d.confidence = best / sum
 	}
+	return d.pick >= 0
 }
+
+// pickRepeat picks the latest failure that carries the very numbers of a request: a
+// layer that does not count tries again below the one that does, and the header
+// reads 1, 2, 2.
+func (m *Matcher) pickRepeat(r *Request, d *decision) {
+	for j := range m.candidates {
+		o := m.open(j)
+		if o.idem == 0 && o.counter == r.Counter && o.n == r.N && o.relay == r.Relay && !m.otherOperation(r, o) && (d.pick < 0 || o.seq > m.open(d.pick).seq) {
+			d.pick = j
+		}
+	}
+	if d.pick >= 0 {
+		d.level, d.confidence = E1, repeatedNumber
+	}
+}
+
+// repeatedNumber is the confidence where it might be another request's, whose first
+// attempt was not seen.
+const repeatedNumber = .7
 
 // Score says how timing alone does on requests whose place is declared or
 // identified, having learned from the traffic so far.
@@ -109,6 +134,25 @@ func (s *Score) add(o Score) {
 	s.Retries += o.Retries
 	s.Found += o.Found
 	s.Right += o.Right
+}
+
+// Layers is what two counters on one request prove: that the client retries, and a
+// proxy behind it retries each of its attempts. Together they make up to Client
+// times Proxy attempts of one request.
+type Layers struct {
+	Requests      uint64 // with both counters
+	Client, Proxy uint16 // the highest numbers seen
+}
+
+func (l *Layers) add(o Layers) {
+	l.Requests += o.Requests
+	l.Client, l.Proxy = max(l.Client, o.Client), max(l.Proxy, o.Proxy)
+}
+
+func (m *Matcher) noteLayers(r *Request) {
+	if r.N > 0 && r.Relay.N > 0 {
+		m.stats.Layers.add(Layers{1, r.N, r.Relay.N})
+	}
 }
 
 // rehearse decides by timing what is known already, to tell how well that does.

@@ -79,6 +79,7 @@ func (s *Set) Stats() (sum Stats) {
 		sum.soft += m.stats.soft
 		sum.First += m.stats.First
 		sum.Timing.add(m.stats.Timing)
+		sum.Layers.add(m.stats.Layers)
 		for l, n := range m.stats.Matched {
 			sum.Matched[l] += n
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"stormwatch/capture"
 )
 
 // mixed is traffic of all kinds at once.
@@ -20,8 +22,41 @@ func mixed(seed uint64) []ask {
 		}
 		t.asks = append(t.asks, a)
 	}
+	at := make(map[int]int, len(t.asks))
+	for i := range t.asks {
+		at[t.asks[i].id] = i
+	}
+	for i := range t.asks {
+		t.asks[i].declare(t.asks, at)
+	}
 	t.sort()
 	return t.asks
+}
+
+// declare has some requests say what they are: by an id of the operation, the
+// client's counter, a proxy's beside it, or an id passed on.
+func (a *ask) declare(all []ask, at map[int]int) {
+	root := a.id
+	for all[at[root]].parent >= 0 {
+		root = all[at[root]].parent
+	}
+	id, n := uint64(root+1), uint16(max(a.attempt, 1))
+	switch root % 11 {
+	case 0:
+		a.idem = id
+	case 1:
+		a.counter, a.n = capture.StainlessRetries, n
+	case 2:
+		a.counter, a.n, a.relay = capture.AmzAttempt, (n+1)/2, capture.Attempt{N: 2 - n%2, Counter: capture.EnvoyAttempts}
+	case 3, 4:
+		a.passed = id
+	case 5:
+		a.idem, a.addr, a.cred = id, a.addr+uint64(n), 0
+	case 6:
+		if n > 1 {
+			a.counter, a.n = capture.FromAbsent, n
+		}
+	}
 }
 
 func TestShardsDoNotMatter(t *testing.T) {
@@ -65,9 +100,9 @@ func TestBounds(t *testing.T) {
 	fail := func(op, addr uint64, at int64) {
 		seq++
 		m := s.Shard(s.ShardOf(op))
-		r := Request{Seq: seq, Start: at, Op: op, Addr: addr, Template: op}
+		r := Request{Seq: seq, Start: at, Op: op, Addr: addr, Template: op, Idem: seq % 2 * (seq/5 + 1), ID: seq % 3}
 		l := m.Request(&r)
-		m.Outcome(&Result{Seq: seq, Op: op, Addr: addr, Template: op, Start: at, End: at + 1e6, Status: 503, Failed: true, Link: l})
+		m.Outcome(&Result{Seq: seq, Op: op, Addr: addr, Template: op, Start: at, End: at + 1e6, Status: 503, Failed: true, Link: l, Idem: r.Idem, ID: r.ID})
 	}
 	now := int64(epoch) * second
 	for range 50 {
@@ -99,6 +134,11 @@ func TestBounds(t *testing.T) {
 	}
 	if st := s.Stats(); st.Open != 0 {
 		t.Errorf("%d failures older than 120 s are open", st.Open)
+	}
+	for i := range s.shards {
+		if n := s.shards[i].byID.used; n != 0 {
+			t.Errorf("%d ids of failures that are gone", n)
+		}
 	}
 	s.Barrier(now + int64(time.Hour))
 	if st := s.Stats(); st.Keys != 0 {

@@ -26,9 +26,6 @@ type Link struct {
 	N        int           // sightings both saw
 	Inside   bool          // Layer: b's exchanges lie within a's, so b is behind a
 	ByID     bool          // ids that both logged say so
-	// PerRequest is how many exchanges b saw for each that a saw, of ids both saw;
-	// 0 unknown.
-	PerRequest float64
 }
 
 // Two sources saw the same where at least sameShare of the smaller one's sightings
