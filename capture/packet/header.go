@@ -267,10 +267,12 @@ func (s *stream) responseFields(m *message, rest []byte, whole bool) (f framing)
 		case 17:
 			f.read(name, value)
 		}
-		answers.Tell(capture.FieldOf(name), value)
+		if f := capture.FieldOf(name); f != 0 {
+			answers.Tell(f, value)
+		}
 	}
 	m.told = answers.Settle(x, whole)
-	m.want = capture.LooksAt(x.Status, media, encoded)
+	m.want = int32(capture.LooksAt(x.Status, media, encoded))
 	return f
 }
 
