@@ -65,7 +65,10 @@ func hasFold(b []byte, lower string) bool {
 // answer that is no failure by its status, a plain no counts alone (valid: false,
 // ok: false, an error in the place of data), as BodyRefusal, or by the code beside it.
 func Decide(status uint16, body []byte) (d Decision) {
-	body = bytes.TrimLeft(body, " \t\r\n\ufeff")
+	body = bytes.TrimPrefix(body, byteOrderMark)
+	for len(body) > 0 && body[0] <= ' ' {
+		body = body[1:]
+	}
 	switch {
 	case len(body) == 0:
 	case body[0] == '<':
@@ -80,6 +83,8 @@ func Decide(status uint16, body []byte) (d Decision) {
 	}
 	return d
 }
+
+var byteOrderMark = []byte("\ufeff")
 
 // doubtful tells whether an answer that is no failure may say no: most are passed
 // over by this.

@@ -174,6 +174,7 @@ func (f Field) Waits() bool { return f != 0 && fieldRows[f].means <= saysCategor
 
 // nameIndex finds rows of a table by name.
 type nameIndex struct {
+	gate [64]uint32 // by length, the first letters that names of it have
 	slot [512]uint8 // row, 0 for none
 	next []uint8    // row with the same slot
 	name []string
@@ -183,6 +184,7 @@ func indexNames(n int, name func(int) string) *nameIndex {
 	x := &nameIndex{next: make([]uint8, n), name: make([]string, n)}
 	for i := n - 1; i > 0; i-- {
 		x.name[i] = name(i)
+		x.gate[len(x.name[i])%len(x.gate)] |= 1 << (x.name[i][0] % 32)
 		h := slotOf([]byte(x.name[i]))
 		x.next[i], x.slot[h] = x.slot[h], uint8(i)
 	}
@@ -191,7 +193,7 @@ func indexNames(n int, name func(int) string) *nameIndex {
 
 // find returns the row of a name, 0 for none.
 func (x *nameIndex) find(name []byte) uint8 {
-	if len(name) == 0 {
+	if len(name) == 0 || x.gate[len(name)%len(x.gate)]&(1<<(name[0]%32)) == 0 {
 		return 0
 	}
 	i := x.slot[slotOf(name)]

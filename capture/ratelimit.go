@@ -18,8 +18,10 @@ type window struct {
 // sent. Of several limits the exhausted one with the latest reset is taken, or
 // else the first that has a reset.
 func (a *Answers) limit(x *Exchange) (raw []byte) {
+	if !a.limited() {
+		return nil
+	}
 	var all [groups]window
-	any := false
 	longest := a.window()
 	for _, t := range a.said {
 		row := &fieldRows[t.field]
@@ -27,10 +29,8 @@ func (a *Answers) limit(x *Exchange) (raw []byte) {
 		switch row.means {
 		case saysLeft:
 			w.keep(leftOf(t.value))
-			any = true
 		case saysUsed:
 			w.keep(leftOfUsed(t.value))
-			any = true
 		}
 	}
 	for _, t := range a.said {
@@ -38,21 +38,28 @@ func (a *Answers) limit(x *Exchange) (raw []byte) {
 		w := &all[row.group]
 		switch row.means {
 		case saysReset:
-			any = true
 			if w.form == NoHint || row.rank < w.rank || w.form == Malformed {
 				if kind, wait := a.reset(x, t, w.left, longest); kind != NoHint && (kind != Malformed || w.form == NoHint) {
 					w.form, w.reset, w.rank, w.raw = kind, wait, row.rank, t.value
 				}
 			}
 		case saysRateLimit:
-			any = true
 			w.list(t.value)
 		}
 	}
-	if !any {
-		return nil
-	}
 	return x.Limit.choose(&all)
+}
+
+// limited tells whether the answer says anything of what is left of a limit, or
+// of its end.
+func (a *Answers) limited() bool {
+	for _, t := range a.said {
+		switch fieldRows[t.field].means {
+		case saysReset, saysLeft, saysUsed, saysRateLimit:
+			return true
+		}
+	}
+	return false
 }
 
 // choose picks one of several limits.

@@ -9,8 +9,8 @@ func (s *stream) peek(m *message, b []byte, last bool) {
 	if m.want == 0 || len(b) == 0 {
 		return
 	}
-	b = b[:min(len(b), m.want)]
-	m.want -= len(b)
+	b = b[:min(len(b), int(m.want))]
+	m.want -= int32(len(b))
 	if len(m.body) == 0 && (last || m.want == 0) {
 		m.want = 0
 		s.decided(m, b)

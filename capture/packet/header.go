@@ -247,10 +247,12 @@ func (s *stream) responseFields(m *message, rest []byte, whole bool) (f framing)
 				x.TriedInAll(value)
 			}
 		}
-		answers.Tell(capture.FieldOf(name), value)
+		if f := capture.FieldOf(name); f != 0 {
+			answers.Tell(f, value)
+		}
 	}
 	m.told = answers.Settle(x, whole)
-	m.want = capture.LooksAt(x.Status, media, encoded)
+	m.want = int32(capture.LooksAt(x.Status, media, encoded))
 	return f
 }
 

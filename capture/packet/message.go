@@ -19,7 +19,7 @@ type message struct {
 	done    bool   // the response has been read to its end
 	queued  bool   // holds the watermark back
 	told    capture.Settled
-	want    int    // bytes of the response's body that are still to be looked at
+	want    int32  // bytes of the response's body that are still to be looked at
 	body    []byte // those that have come, until enough have
 	h2      streamState
 
