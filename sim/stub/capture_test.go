@@ -87,7 +87,7 @@ func find(name string) *client {
 type lateness float64
 
 const (
-	calm lateness = .25
+	calm lateness = .15
 	busy lateness = 5
 )
 
