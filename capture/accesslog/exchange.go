@@ -42,9 +42,9 @@ func (b *builder) exchange() {
 func (b *builder) who(x *capture.Exchange) {
 	r := &b.r
 	if t := r.get(roleKey); t != nil {
-		x.Credential = b.opt.Secrets.Hash(b.plain(t))
+		x.Credential = b.opt.Secrets.Holder(b.plain(t))
 	} else if t := r.get(roleUser); t != nil {
-		x.Credential = b.opt.Secrets.Hash(b.plain(t))
+		x.Credential = b.opt.Secrets.Holder(b.plain(t))
 	}
 	if t := r.get(roleAgent); t != nil {
 		x.Agent = b.intern(t)

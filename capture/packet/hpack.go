@@ -118,7 +118,7 @@ func (t *headerTable) insert(f *headerField, secrets capture.Secrets) {
 		case long: // none that is looked for
 		case secretField(name):
 			e.hidden = true
-			t.data = be.AppendUint64(t.data, secrets.Hash(bytes.TrimSpace(f.value)))
+			t.data = be.AppendUint64(t.data, secrets.Holder(bytes.TrimSpace(f.value)))
 		case string(name) == ":path":
 			t.data = capture.AppendMasked(t.data, f.value)
 		default:

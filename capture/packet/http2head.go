@@ -130,5 +130,5 @@ func (s *stream) secret(value []byte) uint64 {
 		}
 		return hash
 	}
-	return s.t.out.secrets.Hash(value)
+	return s.t.out.secrets.Holder(value)
 }
