@@ -34,6 +34,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if v.Whole {
 		s.Verdict = j.whole(e)
 	}
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, e.quality())
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)
