@@ -90,7 +90,7 @@ func TestBounds(t *testing.T) {
 	for i := range 100 { // one key, all at once
 		fail(1, 1, now+int64(i))
 	}
-	if m := s.Shard(s.ShardOf(1)); m.keys[m.byHash.get(addrHash(1, 1))].opens > defaultMaxOpen || s.Stats().Capped < 100-defaultMaxOpen {
+	if m := s.Shard(s.ShardOf(1)); m.keys[m.find(addrHash(1, 1), 1)].opens > defaultMaxOpen || s.Stats().Capped < 100-defaultMaxOpen {
 		t.Errorf("capped %d", s.Stats().Capped)
 	}
 	for range 121 {
@@ -133,15 +133,15 @@ func TestTable(t *testing.T) {
 			tab.remove(h)
 			delete(ref, h)
 		} else {
-			tab.put(h, int32(i))
+			tab.put(cell{hash: h, pos: uint32(i) + 1})
 			ref[h] = int32(i)
 		}
 		if i%50000 != 0 {
 			continue
 		}
 		for h, p := range ref {
-			if tab.get(h) != p {
-				t.Fatalf("%x is at %d, want %d", h, tab.get(h), p)
+			if c := tab.find(h); c == nil || c.pos != uint32(p)+1 {
+				t.Fatalf("%x is at %v, want %d", h, c, p)
 			}
 		}
 	}

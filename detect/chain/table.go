@@ -1,50 +1,69 @@
 package chain
 
+import "math/bits"
+
 // table maps 64-bit hashes to positions in a slab: open addressing, linear
-// probing, no pointers. Positions are kept plus one; 0 is an empty cell.
+// probing, no pointers. Positions are kept plus one; 0 is an empty cell. It grows
+// by half, since all of it is memory that is touched.
 type table struct {
 	cells []cell
 	used  int
 }
 
+// cell is where a hash is. What follows the position belongs to a seed.
 type cell struct {
-	hash uint64
-	pos  uint32
+	hash  uint64
+	pos   uint32
+	tmpl  uint16
+	state uint8
+	start int64
 }
 
 const smallTable = 64
 
-// get returns the position of a hash, or -1.
-func (t *table) get(hash uint64) int32 {
-	if len(t.cells) == 0 {
-		return -1
+// home is the cell in which a hash would like to be.
+func (t *table) home(hash uint64) int {
+	hi, _ := bits.Mul64(hash, uint64(len(t.cells)))
+	return int(hi)
+}
+
+func (t *table) after(i int) int {
+	if i++; i == len(t.cells) {
+		return 0
 	}
-	mask := uint64(len(t.cells) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
+	return i
+}
+
+// find returns the cell of a hash, nil if there is none. It is valid until the
+// table changes.
+func (t *table) find(hash uint64) *cell {
+	if len(t.cells) == 0 {
+		return nil
+	}
+	for i := t.home(hash); ; i = t.after(i) {
 		c := &t.cells[i]
 		switch {
 		case c.pos == 0:
-			return -1
+			return nil
 		case c.hash == hash:
-			return int32(c.pos - 1)
+			return c
 		}
 	}
 }
 
-// put adds a hash that is not there.
-func (t *table) put(hash uint64, pos int32) {
+// put adds a cell whose hash is not there.
+func (t *table) put(c cell) {
 	if 4*(t.used+1) > 3*len(t.cells) {
-		t.resize(max(smallTable, 2*len(t.cells)))
+		t.resize(max(smallTable, len(t.cells)+len(t.cells)/2))
 	}
-	t.insert(cell{hash, uint32(pos) + 1})
+	t.insert(c)
 	t.used++
 }
 
 func (t *table) insert(c cell) {
-	mask := uint64(len(t.cells) - 1)
-	i := c.hash & mask
+	i := t.home(c.hash)
 	for t.cells[i].pos != 0 {
-		i = (i + 1) & mask
+		i = t.after(i)
 	}
 	t.cells[i] = c
 }
@@ -52,35 +71,45 @@ func (t *table) insert(c cell) {
 func (t *table) resize(n int) {
 	old := t.cells
 	t.cells = make([]cell, n)
-	for _, c := range old {
-		if c.pos != 0 {
-			t.insert(c)
+	for i := range old {
+		if old[i].pos != 0 {
+			t.insert(old[i])
 		}
 	}
 }
 
 // remove deletes a hash and closes the gap it leaves.
 func (t *table) remove(hash uint64) {
-	mask := uint64(len(t.cells) - 1)
-	i := hash & mask
+	if len(t.cells) == 0 {
+		return
+	}
+	i := t.home(hash)
 	for t.cells[i].hash != hash || t.cells[i].pos == 0 {
 		if t.cells[i].pos == 0 {
 			return
 		}
-		i = (i + 1) & mask
+		i = t.after(i)
 	}
 	for j := i; ; {
-		j = (j + 1) & mask
+		j = t.after(j)
 		if t.cells[j].pos == 0 {
 			break
 		}
-		if home := t.cells[j].hash & mask; (j-home)&mask >= (j-i)&mask {
+		if home := t.home(t.cells[j].hash); t.distance(home, j) >= t.distance(i, j) {
 			t.cells[i] = t.cells[j]
 			i = j
 		}
 	}
 	t.cells[i] = cell{}
 	t.used--
+}
+
+// distance is how far cell j comes after cell i.
+func (t *table) distance(i, j int) int {
+	if j < i {
+		j += len(t.cells)
+	}
+	return j - i
 }
 
 // mix is the finaliser of MurmurHash3 over two numbers: what it returns can be
