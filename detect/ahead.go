@@ -86,6 +86,9 @@ func (a *ahead) take(b *capture.Batch) error {
 		if x.Outcome == capture.Pending {
 			continue // its completion carries the whole of it
 		}
+		if x.TryAt != 0 {
+			return a.fail() // the tries it names stay with the batch: they are not taken along here
+		}
 		if in.offset != 0 {
 			y := *x // the batch belongs to the source
 			in.shift(&y)

@@ -113,9 +113,7 @@ func (d *delta) reset() {
 
 // growClients makes room for the clients that appear in this second.
 func (e *engine) growClients() {
-	if n := len(e.names.labels); n > len(e.clients) {
-		e.clients = slices.Grow(e.clients, n-len(e.clients))[:n]
-	}
+	e.clients.grow(len(e.names.labels))
 }
 
 // clientShard counts the events of the clients of one shard.
@@ -125,7 +123,7 @@ func (e *engine) clientShard(shard int) {
 	for _, i := range e.byCli[shard] {
 		ev := e.events[i]
 		f := &e.flights[ev.flight]
-		c := &e.clients[f.rec.client]
+		c := e.clients.at(f.rec.client)
 		if !c.dirty {
 			c.dirty = true
 			d.dirty = append(d.dirty, f.rec.client)
@@ -276,7 +274,7 @@ func (e *engine) roundShard(shard int) {
 	for _, i := range d.retries {
 		f := &e.flights[e.events[i].flight]
 		if f.link.Gap >= 2*int64(herd.Bin) && e.herd.InRound(int(f.rec.agent), f.rec.Start) {
-			e.clients[f.rec.client].rounds++
+			e.clients.at(f.rec.client).rounds++
 		}
 	}
 }

@@ -14,7 +14,7 @@ func (j *judge) clients(e *engine) {
 	j.active = j.active[:0]
 	for d := range e.deltas {
 		for _, id := range e.deltas[d].dirty {
-			c := &e.clients[id]
+			c := e.clients.at(id)
 			c.dirty = false
 			if c.hinted > 0 {
 				j.active = append(j.active, id)
@@ -23,7 +23,7 @@ func (j *judge) clients(e *engine) {
 	}
 	slices.Sort(j.active)
 	for _, id := range j.active {
-		c := &e.clients[id]
+		c := e.clients.at(id)
 		j.clientFeatures(e, c.since(earliness{}))
 		for k, s := range j.clientSig {
 			j.client(c, k, s)
@@ -85,7 +85,7 @@ func (s *earliness) add(o earliness, sign int64) {
 // speaks of all who carry it together.
 func (j *judge) quote(e *engine, k int, s *rules.Signature) {
 	if !slices.ContainsFunc(j.active, func(id uint32) bool {
-		c := &e.clients[id]
+		c := e.clients.at(id)
 		return c.flags>>k&1 == 1 && c.lastEarly >= e.now-tick
 	}) {
 		return

@@ -125,15 +125,15 @@ func (e *engine) rates() Recent {
 
 // clientRows fills the client table.
 func (e *engine) clientRows(s *Snapshot, v View) {
-	rows := make([]Client, 0, min(len(e.clients), v.TopK+1))
-	var others Client
-	for id := range e.clients {
-		c := &e.clients[id]
+	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
+	var others, row Client
+	for id := range uint32(e.clients.len()) {
+		c := e.clients.at(id)
 		if c.attempts == 0 {
 			continue
 		}
 		s.ClientCount++
-		row := e.clientRow(id, c)
+		row = e.clientRow(int(id), c)
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue

@@ -161,7 +161,7 @@ func (k *key) beat(now int64) bool {
 func (m *Matcher) newKey(hash uint64, now int64) int32 {
 	i := m.place(key{hash: hash, first: now, last: now, lastFresh: now, open: -1, live: true})
 	m.stats.Keys++
-	m.byHash.put(cell{hash: hash, pos: uint32(i) + 1})
+	m.byHash.put(hash, i)
 	return i
 }
 

@@ -10,9 +10,9 @@ package chain
 const seedling = 1<<32 - 1
 
 // sow takes the first request of a key by address; false if it is not the first,
-// or has a credential.
+// has a credential, or says something of its place that may decide.
 func (m *Matcher) sow(r *Request) (l Link, ok bool) {
-	if r.Cred != 0 {
+	if r.Cred != 0 || r.Idem != 0 || r.N != 0 {
 		return l, false
 	}
 	hash := addrHash(r.Op, r.Addr)
@@ -20,15 +20,11 @@ func (m *Matcher) sow(r *Request) (l Link, ok bool) {
 		return l, false
 	}
 	tmpl := m.slotOf(r.Template)
-	m.byHash.put(cell{hash: hash, pos: seedling, start: r.Start, tmpl: tmpl})
+	m.byHash.add(cell{hash: hash, pos: seedling, start: r.Start, tmpl: tmpl})
 	m.stats.Keys++
-	m.candidates = m.candidates[:0]
-	d := decision{}
-	if !m.declared(r, &d) {
-		m.weigh(r, nil, &d) // fresh, for want of failures
-	}
 	m.lessons.templates[tmpl].starts += unit
-	return m.link(r, &d), true
+	m.stats.First++
+	return Link{Root: r.Seq, RootClient: r.Client, Attempt: 1, Level: E2, Confidence: 1}, true
 }
 
 // find finds the key of a hash, grown if it was a seed; negative if there is none.

@@ -133,15 +133,15 @@ func TestTable(t *testing.T) {
 			tab.remove(h)
 			delete(ref, h)
 		} else {
-			tab.put(cell{hash: h, pos: uint32(i) + 1})
+			tab.put(h, int32(i))
 			ref[h] = int32(i)
 		}
 		if i%50000 != 0 {
 			continue
 		}
 		for h, p := range ref {
-			if c := tab.find(h); c == nil || c.pos != uint32(p)+1 {
-				t.Fatalf("%x is at %v, want %d", h, c, p)
+			if tab.get(h) != p {
+				t.Fatalf("%x is at %d, want %d", h, tab.get(h), p)
 			}
 		}
 	}

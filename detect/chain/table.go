@@ -51,8 +51,20 @@ func (t *table) find(hash uint64) *cell {
 	}
 }
 
-// put adds a cell whose hash is not there.
-func (t *table) put(c cell) {
+// get returns the position of a hash, or -1.
+func (t *table) get(hash uint64) int32 {
+	c := t.find(hash)
+	if c == nil {
+		return -1
+	}
+	return int32(c.pos - 1)
+}
+
+// put adds a hash that is not there.
+func (t *table) put(hash uint64, pos int32) { t.add(cell{hash: hash, pos: uint32(pos) + 1}) }
+
+// add adds a cell whose hash is not there.
+func (t *table) add(c cell) {
 	if 4*(t.used+1) > 3*len(t.cells) {
 		t.resize(max(smallTable, len(t.cells)+len(t.cells)/2))
 	}
