@@ -12,6 +12,7 @@ type calendar struct {
 	near [nearSeconds][]ending
 	far  map[int64][]ending
 	n    int
+	over []ending // room of a second that is over
 }
 
 // ending is an outcome as far as its place in order goes.
@@ -24,7 +25,6 @@ type ending struct {
 const (
 	nearSeconds = 64
 	atOnce      = 1 << 63 // of ending.place
-	keptEndings = 1 << 12 // room kept for a second's outcomes once they are over
 )
 
 func newCalendar() calendar { return calendar{far: map[int64][]ending{}} }
@@ -39,6 +39,9 @@ func (c *calendar) add(now, second int64, e ending) {
 	c.n++
 	if second-now < nearSeconds*tick {
 		list := &c.near[nearSlot(second)]
+		if *list == nil {
+			*list, c.over = c.over, nil
+		}
 		*list = append(*list, e)
 		return
 	}
@@ -57,9 +60,7 @@ func (c *calendar) take(now int64) []ending {
 		list = append(list, far...)
 		delete(c.far, now)
 	}
-	if *slot = list[:0]; cap(list) > keptEndings {
-		*slot = nil
-	}
+	*slot, c.over = nil, list[:0]
 	c.n -= len(list)
 	slices.SortFunc(list, func(a, b ending) int {
 		if a.at != b.at {
@@ -86,6 +87,7 @@ func (c *calendar) next(now int64) int64 {
 
 func (c *calendar) clone() calendar {
 	out := *c
+	out.over = nil
 	for i := range out.near {
 		out.near[i] = slices.Clone(out.near[i])
 	}

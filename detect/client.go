@@ -70,6 +70,7 @@ type delta struct {
 	refusedOn  [routeGroups]int32 // refusals by route
 	dirty      []uint32
 	retries    []int32 // events that are retries, for the herd's rounds
+	touched    int64   // what was read ahead, which means nothing
 	newClients int64   // seen for the first time
 	newHinted  int64   // clients that met a usable hint with a retry for the first time
 	firstBare  int64   // start of the earliest bare refusal of the second; 0 none
@@ -120,7 +121,14 @@ func (e *engine) growClients() {
 func (e *engine) clientShard(shard int) {
 	d, h := &e.deltas[shard], e.herd.Shard(shard)
 	d.reset()
-	for _, i := range e.byCli[shard] {
+	list := e.byCli[shard]
+	for k, i := range list {
+		if k%together == 0 {
+			for _, i := range list[k:min(k+together, len(list))] {
+				c := e.clients.at(e.flights[e.events[i].flight].rec.client)
+				d.touched += int64(c.attempts) + c.lastSeen + int64(c.agent)
+			}
+		}
 		ev := e.events[i]
 		f := &e.flights[ev.flight]
 		c := e.clients.at(f.rec.client)

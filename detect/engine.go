@@ -291,10 +291,21 @@ func (e *engine) parallel(step func(shard int)) {
 	}
 }
 
+// together is how many events are looked up before the first of them is worked on,
+// so that their waits for memory overlap.
+const together = 16
+
 // matchShard finds the chains of the operations of one shard.
 func (e *engine) matchShard(shard int) {
 	m := e.chains.Shard(shard)
-	for _, i := range e.byOp[shard] {
+	list := e.byOp[shard]
+	for k, i := range list {
+		if k%together == 0 {
+			for _, i := range list[k:min(k+together, len(list))] {
+				f := &e.flights[e.events[i].flight]
+				m.Touch(f.op, f.addr)
+			}
+		}
 		ev := e.events[i]
 		f := &e.flights[ev.flight]
 		switch {

@@ -61,9 +61,11 @@ func (s *Set) evictKeys(n int) {
 		}
 	}
 	for sh := range s.shards {
-		for _, c := range s.shards[sh].byHash.cells {
-			if c.pos == seedling {
-				all = append(all, aged{c.start, c.hash, int32(sh), -1})
+		for _, p := range s.shards[sh].byHash.parts {
+			for _, c := range p.cells {
+				if c.pos == seedling {
+					all = append(all, aged{c.start, c.hash, int32(sh), -1})
+				}
 			}
 		}
 	}

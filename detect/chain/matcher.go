@@ -21,6 +21,7 @@ type Matcher struct {
 
 	candidates []candidate // of the request at hand
 	dither     float64     // seconds added to its waits
+	touched    uint64      // what Touch read, which means nothing
 }
 
 // candidate is an open failure that the request at hand may retry.

@@ -73,12 +73,20 @@ func (m *Matcher) dropSeed(c cell) {
 // leaves moves others back, past the end of the table too, but only such as were
 // looked at.
 func (m *Matcher) sweepSeeds(before int64) {
-	for i := 0; i < len(m.byHash.cells); {
-		c := m.byHash.cells[i]
-		if c.pos != seedling || c.start >= before {
-			i++
-			continue
+	for k := range m.byHash.parts {
+		p := &m.byHash.parts[k]
+		for i := 0; i < len(p.cells); {
+			c := &p.cells[i]
+			if c.pos != seedling || c.start >= before {
+				i++
+				continue
+			}
+			m.dropSeed(*c)
 		}
-		m.dropSeed(c)
 	}
 }
+
+// Touch reads what Request and Outcome will look at first, so that it is in the
+// cache by then: called for several before the first of them, their waits for
+// memory overlap.
+func (m *Matcher) Touch(op, addr uint64) { m.touched += m.byHash.touch(addrHash(op, addr)) }

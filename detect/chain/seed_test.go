@@ -74,7 +74,7 @@ func TestSeedsAreSmall(t *testing.T) {
 	}
 	s.Barrier(now + 2*second)
 	s.Barrier(now + 2*idleKey)
-	if st := s.Stats(); st.Keys != 0 || m.byHash.used != 0 {
+	if st := s.Stats(); st.Keys != 0 || m.byHash.len() != 0 {
 		t.Errorf("%d keys after twenty minutes", st.Keys)
 	}
 }

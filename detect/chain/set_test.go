@@ -145,8 +145,8 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	if tab.used != len(ref) {
-		t.Errorf("%d used, want %d", tab.used, len(ref))
+	if tab.len() != len(ref) {
+		t.Errorf("%d used, want %d", tab.len(), len(ref))
 	}
 }
 

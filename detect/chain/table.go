@@ -1,16 +1,25 @@
 package chain
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // table maps 64-bit hashes to positions in a slab: open addressing, linear
-// probing, no pointers. Positions are kept plus one; 0 is an empty cell. It grows
-// by half, since all of it is memory that is touched.
+// probing, no pointers. It is divided by the hash's first bits into parts that grow
+// one by one, each by half: what is copied then stays in the cache, and no more
+// than a part is there twice.
 type table struct {
+	parts [parts]part
+}
+
+type part struct {
 	cells []cell
 	used  int
 }
 
-// cell is where a hash is. What follows the position belongs to a seed.
+// cell is where a hash is. Positions are kept plus one; 0 is an empty cell. What
+// follows the position belongs to a seed.
 type cell struct {
 	hash  uint64
 	pos   uint32
@@ -19,29 +28,23 @@ type cell struct {
 	start int64
 }
 
-const smallTable = 64
+const (
+	partBits  = 5
+	parts     = 1 << partBits
+	smallPart = 8
+)
 
-// home is the cell in which a hash would like to be.
-func (t *table) home(hash uint64) int {
-	hi, _ := bits.Mul64(hash, uint64(len(t.cells)))
-	return int(hi)
-}
-
-func (t *table) after(i int) int {
-	if i++; i == len(t.cells) {
-		return 0
-	}
-	return i
-}
+func (t *table) part(hash uint64) *part { return &t.parts[hash>>(64-partBits)] }
 
 // find returns the cell of a hash, nil if there is none. It is valid until the
 // table changes.
 func (t *table) find(hash uint64) *cell {
-	if len(t.cells) == 0 {
+	p := t.part(hash)
+	if len(p.cells) == 0 {
 		return nil
 	}
-	for i := t.home(hash); ; i = t.after(i) {
-		c := &t.cells[i]
+	for i := p.home(hash); ; i = p.after(i) {
+		c := &p.cells[i]
 		switch {
 		case c.pos == 0:
 			return nil
@@ -49,6 +52,15 @@ func (t *table) find(hash uint64) *cell {
 			return c
 		}
 	}
+}
+
+// touch reads where a hash would be, so that it is in the cache when it is looked
+// for.
+func (t *table) touch(hash uint64) uint64 {
+	if p := t.part(hash); len(p.cells) > 0 {
+		return p.cells[p.home(hash)].hash
+	}
+	return 0
 }
 
 // get returns the position of a hash, or -1.
@@ -65,61 +77,93 @@ func (t *table) put(hash uint64, pos int32) { t.add(cell{hash: hash, pos: uint32
 
 // add adds a cell whose hash is not there.
 func (t *table) add(c cell) {
-	if 4*(t.used+1) > 3*len(t.cells) {
-		t.resize(max(smallTable, len(t.cells)+len(t.cells)/2))
+	p := t.part(c.hash)
+	if 4*(p.used+1) > 3*len(p.cells) {
+		p.resize(max(smallPart, len(p.cells)+len(p.cells)/2))
 	}
-	t.insert(c)
-	t.used++
-}
-
-func (t *table) insert(c cell) {
-	i := t.home(c.hash)
-	for t.cells[i].pos != 0 {
-		i = t.after(i)
-	}
-	t.cells[i] = c
-}
-
-func (t *table) resize(n int) {
-	old := t.cells
-	t.cells = make([]cell, n)
-	for i := range old {
-		if old[i].pos != 0 {
-			t.insert(old[i])
-		}
-	}
+	p.insert(c)
+	p.used++
 }
 
 // remove deletes a hash and closes the gap it leaves.
 func (t *table) remove(hash uint64) {
-	if len(t.cells) == 0 {
-		return
+	if t.find(hash) != nil {
+		t.part(hash).remove(hash)
 	}
-	i := t.home(hash)
-	for t.cells[i].hash != hash || t.cells[i].pos == 0 {
-		if t.cells[i].pos == 0 {
-			return
+}
+
+// len is how many hashes there are.
+func (t *table) len() (n int) {
+	for i := range t.parts {
+		n += t.parts[i].used
+	}
+	return n
+}
+
+func (t *table) clone() table {
+	c := *t
+	for i := range c.parts {
+		c.parts[i].cells = slices.Clone(c.parts[i].cells)
+	}
+	return c
+}
+
+// home is the cell in which a hash would like to be.
+func (p *part) home(hash uint64) int {
+	hi, _ := bits.Mul64(hash<<partBits, uint64(len(p.cells)))
+	return int(hi)
+}
+
+func (p *part) after(i int) int {
+	if i++; i == len(p.cells) {
+		return 0
+	}
+	return i
+}
+
+func (p *part) insert(c cell) {
+	i := p.home(c.hash)
+	for p.cells[i].pos != 0 {
+		i = p.after(i)
+	}
+	p.cells[i] = c
+}
+
+func (p *part) resize(n int) {
+	old := p.cells
+	p.cells = make([]cell, n)
+	for i := range old {
+		if old[i].pos != 0 {
+			p.insert(old[i])
 		}
-		i = t.after(i)
+	}
+}
+
+// remove deletes a hash that is there. Later cells move back into the gap, never
+// before their home.
+func (p *part) remove(hash uint64) {
+	i := p.home(hash)
+	for p.cells[i].hash != hash || p.cells[i].pos == 0 {
+		i = p.after(i)
 	}
 	for j := i; ; {
-		j = t.after(j)
-		if t.cells[j].pos == 0 {
+		j = p.after(j)
+		if p.cells[j].pos == 0 {
 			break
 		}
-		if home := t.home(t.cells[j].hash); t.distance(home, j) >= t.distance(i, j) {
-			t.cells[i] = t.cells[j]
+		if home := p.home(p.cells[j].hash); p.distance(home, j) >= p.distance(i, j) {
+			p.cells[i] = p.cells[j]
 			i = j
 		}
 	}
-	t.cells[i] = cell{}
-	t.used--
+	p.cells[i] = cell{}
+	p.used--
 }
 
 // distance is how far cell j comes after cell i.
-func (t *table) distance(i, j int) int {
+func (p *part) distance(i, j int) int {
 	if j < i {
-		j += len(t.cells)
+		j += len(p.cells)
 	}
 	return j - i
 }
