@@ -53,9 +53,9 @@ const (
 	parcels       = 4
 	parcelText    = 128 << 10
 
-	// windowRecords bounds the exchanges that wait for earlier ones: 9 MB. Logs are
+	// windowRecords bounds the exchanges that wait for earlier ones: 6 MB. Logs are
 	// written as requests end, so they reach back by the longest request.
-	windowRecords = 1 << 15
+	windowRecords = 20 << 10
 	aheadAfter    = 4096 // what a source can show is known by then, most times
 )
 

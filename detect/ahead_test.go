@@ -56,7 +56,7 @@ func onceJudged(t *testing.T, o Options, info capture.Info, records int, deliver
 	if err := p.RunAll(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	out.whole, out.end = p.Snapshot(View{Whole: true, Client: "10.1.0.1"}), p.Snapshot(View{})
+	out.whole, out.end = p.Snapshot(View{Whole: true}), p.Snapshot(View{})
 	out.start, out.to = p.Span()
 	return out, nil
 }

@@ -154,7 +154,10 @@ func (e *engine) board(r *record, target []byte) int32 {
 	}
 	e.seq++
 	f := &e.flights[i]
-	f.rec, f.seq, f.path = *r, e.seq, uint32(e.names.paths.Intern(target))
+	f.rec, f.seq, f.path = *r, e.seq, 0
+	if !e.opt.Once {
+		f.path = uint32(e.names.paths.Intern(target))
+	}
 	f.noChain, f.link, f.ordinal = false, chain.Link{}, 0
 	f.op, f.tmpl, f.addr = identify(r, target)
 	if r.End < r.Start {
@@ -344,7 +347,7 @@ func (f *flight) result() chain.Result {
 // rows of its requests: a flight is freed with its outcome's second.
 func (e *engine) emit() {
 	for _, ev := range e.events {
-		if ev.outcome {
+		if ev.outcome && !e.opt.Once {
 			e.recent.put(&e.flights[ev.flight])
 		}
 	}
