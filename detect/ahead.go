@@ -166,23 +166,28 @@ func (a *ahead) run() {
 			a.e.sources = p.sources
 		}
 		a.texts = append(a.texts, p.texts...)
+		for i := range p.recs { // all of them before the first is judged: their waits for memory overlap
+			a.name(&p.recs[i], p.target(&p.recs[i]))
+		}
 		for i := range p.recs {
-			r := &p.recs[i]
-			a.judge(r, p.target(r))
+			a.judge(&p.recs[i], p.target(&p.recs[i]))
 		}
 		a.back <- p
 	}
 }
 
-func (a *ahead) judge(r *record, target []byte) {
-	n := a.r.names
+// name gives a record the engine's numbers.
+func (a *ahead) name(r *record, target []byte) {
 	for _, s := range []*capture.Symbol{&r.Method, &r.Host, &r.Agent, &r.Forwarded, &r.Hint.Raw} {
 		*s = a.symbol(*s)
 	}
-	if n.byKey && len(n.byCred) == 0 && a.e.begun && floor(r.Start) > a.e.now {
+	a.r.names.group(r, target)
+}
+
+func (a *ahead) judge(r *record, target []byte) {
+	if n := a.r.names; n.byKey && len(n.byCred) == 0 && a.e.begun && floor(r.Start) > a.e.now {
 		a.nameless = true
 	}
-	n.group(r, target)
 	a.e.land(a.e.take(r, target))
 }
 
