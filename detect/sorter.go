@@ -11,14 +11,16 @@ import (
 // earlier than all that is still in it; what comes later than that is too late.
 // It is bounded, and takes no new memory once it has been full.
 type sorter struct {
-	blocks []*block // those in use, the one being filled last
-	spare  []*block
-	max    int // of blocks
+	blocks []*block // all there are
+	free   []uint32 // those that are empty
+	fill   uint32   // the one being filled
+	max    int      // of blocks
 
 	order []place // exchanges in it, in order from head on
 	head  int
-	fresh int     // from here on order is yet to be sorted in
-	left  place   // the latest that left
+	fresh int   // from here on order is yet to be sorted in
+	left  place // the latest that left, and where it was read
+	leftA [2]uint64
 	begun bool    // one has left
 	count uint64  // exchanges so far
 	side  []place // scratch
@@ -32,13 +34,12 @@ type block struct {
 	left int
 }
 
-// place is where an exchange stands in order, and where it is.
+// place is where an exchange stands in order, and where it is: a block and a
+// record of it. Where starts are alike, provenance decides, which is looked up.
 type place struct {
 	start int64
-	a, b  uint64 // provenance
 	n     uint64 // of its coming
-	block *block
-	rec   int32
+	at    uint32
 }
 
 const (
@@ -48,33 +49,46 @@ const (
 
 func newSorter(records int) *sorter { return &sorter{max: max(records/blockRecords, 2)} }
 
-func (p *place) compare(q *place) int {
+func (w *sorter) rec(p *place) *record { return &w.blocks[p.at/blockRecords].recs[p.at%blockRecords] }
+
+func (w *sorter) compare(p, q *place) int {
 	if p.start != q.start {
 		return cmp.Compare(p.start, q.start)
 	}
-	return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b), cmp.Compare(p.n, q.n))
+	a, b := &w.rec(p).At, &w.rec(q).At
+	return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(p.n, q.n))
 }
 
-// room returns where to put one exchange more; nil when the window is full.
+// late tells whether an exchange comes before one that has left.
+func (w *sorter) late(x *capture.Exchange) bool {
+	return w.begun && cmp.Or(cmp.Compare(x.Start, w.left.start), cmp.Compare(x.At.A, w.leftA[0]), cmp.Compare(x.At.B, w.leftA[1])) < 0
+}
+
+// room returns the block in which there is room for one exchange more; nil when
+// the window is full.
 func (w *sorter) room() *block {
-	if n := len(w.blocks); n > 0 {
-		if b := w.blocks[n-1]; len(b.recs) < blockRecords && len(b.text) < blockText {
+	if len(w.blocks) > 0 {
+		if b := w.blocks[w.fill]; len(b.recs) < blockRecords && len(b.text) < blockText {
 			return b
 		}
 	}
-	if n := len(w.spare); n > 0 {
-		w.blocks, w.spare = append(w.blocks, w.spare[n-1]), w.spare[:n-1]
+	if n := len(w.free); n > 0 {
+		w.fill, w.free = w.free[n-1], w.free[:n-1]
 	} else {
 		if len(w.blocks) >= w.max {
 			return nil
 		}
+		w.fill = uint32(len(w.blocks))
 		w.blocks = append(w.blocks, &block{recs: make([]record, 0, blockRecords)})
 	}
-	return w.blocks[len(w.blocks)-1]
+	return w.blocks[w.fill]
 }
 
 // put takes an exchange in; false where it is too late, or there is no room.
 func (w *sorter) put(x *capture.Exchange, source uint8, target []byte) bool {
+	if w.late(x) {
+		return false
+	}
 	b := w.room()
 	if b == nil {
 		return false
@@ -85,11 +99,7 @@ func (w *sorter) put(x *capture.Exchange, source uint8, target []byte) bool {
 	b.text = append(b.text, target...)
 	b.left++
 	w.count++
-	p := place{x.Start, x.At.A, x.At.B, w.count, b, int32(len(b.recs) - 1)}
-	if w.begun && p.compare(&w.left) < 0 {
-		return false
-	}
-	w.order = append(w.order, p)
+	w.order = append(w.order, place{x.Start, w.count, w.fill*blockRecords + uint32(len(b.recs)-1)})
 	return true
 }
 
@@ -103,18 +113,18 @@ func (w *sorter) settle() {
 	if len(late) == 0 {
 		return
 	}
-	after := func(p, q place) int { return p.compare(&q) }
+	after := func(p, q place) int { return w.compare(&p, &q) }
 	if !slices.IsSortedFunc(late, after) {
 		slices.SortFunc(late, after)
 	}
 	old := w.order[w.head : len(w.order)-len(late)]
-	if len(old) == 0 || old[len(old)-1].compare(&late[0]) < 0 {
+	if len(old) == 0 || w.compare(&old[len(old)-1], &late[0]) < 0 {
 		return
 	}
 	w.side = append(w.side[:0], late...) // merged from the end: only what comes after the first of them moves
 	i, j := len(old)-1, len(w.side)-1
 	for k := len(w.order) - 1; j >= 0; k-- {
-		if i >= 0 && old[i].compare(&w.side[j]) > 0 {
+		if i >= 0 && w.compare(&old[i], &w.side[j]) > 0 {
 			w.order[k] = old[i]
 			i--
 		} else {
@@ -127,8 +137,8 @@ func (w *sorter) settle() {
 // first returns the earliest exchange and its target; settle comes before.
 func (w *sorter) first() (*record, []byte) {
 	p := &w.order[w.head]
-	r := &p.block.recs[p.rec]
-	return r, p.block.text[r.Target.Off:][:r.Target.Len]
+	r := w.rec(p)
+	return r, w.blocks[p.at/blockRecords].text[r.Target.Off:][:r.Target.Len]
 }
 
 // before counts the exchanges that start before t, up to n.
@@ -142,26 +152,21 @@ func (w *sorter) before(t int64, n int) int {
 // next lets the earliest exchange leave.
 func (w *sorter) next() {
 	w.left, w.begun = w.order[w.head], true
-	b := w.left.block
-	w.left.block = nil
+	at := &w.rec(&w.left).At
+	w.leftA = [2]uint64{at.A, at.B}
 	w.head++
+	k := w.left.at / blockRecords
+	b := w.blocks[k]
 	if b.left--; b.left == 0 {
-		w.release(b)
+		b.recs, b.text = b.recs[:0], b.text[:0]
+		if k != w.fill { // that one is used on
+			w.free = append(w.free, k)
+		}
 	}
 	if w.head == len(w.order) {
 		w.order, w.head, w.fresh = w.order[:0], 0, 0
 	} else if w.head >= 4*blockRecords && w.head > len(w.order)/2 {
 		n := copy(w.order, w.order[w.head:])
 		w.order, w.head, w.fresh = w.order[:n], 0, w.fresh-w.head
-	}
-}
-
-// release frees a block of which nothing is needed any more. The one being filled
-// is used on.
-func (w *sorter) release(b *block) {
-	b.recs, b.text = b.recs[:0], b.text[:0]
-	if i := slices.Index(w.blocks, b); i >= 0 && i < len(w.blocks)-1 {
-		w.blocks = slices.Delete(w.blocks, i, i+1)
-		w.spare = append(w.spare, b)
 	}
 }
