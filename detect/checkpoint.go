@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"maps"
 	"slices"
 	"unsafe"
 )
@@ -11,15 +10,12 @@ import (
 func (e *engine) clone() *engine {
 	c := *e
 	c.flights, c.free, c.starts = slices.Clone(e.flights), slices.Clone(e.free), slices.Clone(e.starts)
-	c.calendar = maps.Clone(e.calendar)
-	for at, list := range c.calendar {
-		c.calendar[at] = slices.Clone(list)
-	}
+	c.calendar = e.calendar.clone()
 	c.events = nil
 	c.byOp, c.byCli = make([][]int32, e.opt.Shards), make([][]int32, e.opt.Shards)
 	c.deltas = make([]delta, e.opt.Shards)
 	c.chains, c.herd, c.loop = e.chains.Clone(), e.herd.Clone(), e.loop.Clone()
-	c.clients = slices.Clone(e.clients)
+	c.clients = e.clients.clone()
 	c.pop.timeline.bins = slices.Clone(e.pop.timeline.bins)
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
@@ -41,7 +37,7 @@ func (e *engine) size() int64 {
 	const fixed = 4 << 20 // chains, herd and loop at rest
 	n := int64(fixed)
 	n += int64(len(e.flights)) * int64(unsafe.Sizeof(flight{}))
-	n += int64(len(e.clients)) * int64(unsafe.Sizeof(client{}))
+	n += int64(e.clients.len()) * int64(unsafe.Sizeof(client{}))
 	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
 	n += int64(e.chains.Stats().Open) * 512

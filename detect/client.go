@@ -57,6 +57,7 @@ type delta struct {
 	vainOn     [routeGroups]int32 // retries that kept to the wait and were refused again, by route
 	dirty      []uint32
 	retries    []int32      // events that are retries, for the herd's rounds
+	touched    int64        // what was read ahead, which means nothing
 	newClients int64        // seen for the first time
 	newDid     [deeds]int32 // clients that did something for the first time
 	hints      hintCounts
@@ -104,19 +105,24 @@ func (d *delta) reset() {
 
 // growClients makes room for the clients that appear in this second.
 func (e *engine) growClients() {
-	if n := len(e.names.labels); n > len(e.clients) {
-		e.clients = slices.Grow(e.clients, n-len(e.clients))[:n]
-	}
+	e.clients.grow(len(e.names.labels))
 }
 
 // clientShard counts the events of the clients of one shard.
 func (e *engine) clientShard(shard int) {
 	d, h := &e.deltas[shard], e.herd.Shard(shard)
 	d.reset()
-	for _, i := range e.byCli[shard] {
+	list := e.byCli[shard]
+	for k, i := range list {
+		if k%together == 0 {
+			for _, i := range list[k:min(k+together, len(list))] {
+				c := e.clients.at(e.flights[e.events[i].flight].rec.client)
+				d.touched += int64(c.attempts) + c.lastSeen + int64(c.agent)
+			}
+		}
 		ev := e.events[i]
 		f := &e.flights[ev.flight]
-		c := &e.clients[f.rec.client]
+		c := e.clients.at(f.rec.client)
 		if !c.dirty {
 			c.dirty = true
 			d.dirty = append(d.dirty, f.rec.client)
@@ -256,7 +262,7 @@ func (e *engine) roundShard(shard int) {
 	for _, i := range d.retries {
 		f := &e.flights[e.events[i].flight]
 		if f.link.Gap >= 2*int64(herd.Bin) && e.herd.InRound(int(f.rec.agent), f.rec.Start) {
-			e.clients[f.rec.client].rounds++
+			e.clients.at(f.rec.client).rounds++
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"slices"
-
 	"stormwatch/capture"
 	"stormwatch/detect/chain"
 	"stormwatch/detect/herd"
@@ -31,8 +29,8 @@ type engine struct {
 
 	flights  []flight
 	free     []int32
-	starts   []int32           // requests of this second, in order
-	calendar map[int64][]int32 // flights by the second of their outcome
+	starts   []int32 // requests of this second, in order
+	calendar calendar
 
 	events []event // of the second being worked through
 	byOp   [][]int32
@@ -41,7 +39,7 @@ type engine struct {
 	chains  *chain.Set
 	herd    *herd.Herd
 	loop    *sustain.Machine
-	clients []client
+	clients clientTable
 	deltas  []delta
 	pop     population
 	judge   judge
@@ -78,7 +76,7 @@ type event struct {
 func newEngine(o Options, n *names) *engine {
 	o = o.withDefaults()
 	e := &engine{
-		opt: o, names: n, calendar: map[int64][]int32{},
+		opt: o, names: n, calendar: newCalendar(),
 		chains: chain.NewSet(chain.Options{Shards: o.Shards, MaxFailures: min(1<<20, 4*o.MaxClients)}),
 		herd:   herd.NewHerd(o.Shards, agentGroups),
 		loop:   sustain.New(sustain.Options{Capacity: o.Capacity}),
@@ -114,7 +112,7 @@ const bygoneAfter = 10 * tick
 // the rates of a second it has no part in.
 func (e *engine) bygone(r *record) {
 	e.growClients()
-	c, n := &e.clients[r.client], secondCounts{attempts: 1, first: 1, ended: 1}
+	c, n := e.clients.at(r.client), secondCounts{attempts: 1, first: 1, ended: 1}
 	if c.attempts == 0 {
 		c.firstSeen = r.Start
 		e.pop.clients++
@@ -141,7 +139,11 @@ func (e *engine) bygone(r *record) {
 func (e *engine) land(i int32) {
 	f := &e.flights[i]
 	at := max(floor(f.rec.End), e.now)
-	e.calendar[at] = append(e.calendar[at], i)
+	end := ending{f.rec.End, f.seq, i}
+	if f.rec.End == f.rec.Start {
+		end.place |= atOnce
+	}
+	e.calendar.add(e.now, at, end)
 }
 
 // board finds room for an exchange in flight.
@@ -155,7 +157,11 @@ func (e *engine) board(r *record, target []byte) int32 {
 	}
 	e.seq++
 	f := &e.flights[i]
-	*f = flight{rec: *r, seq: e.seq, path: uint32(e.names.paths.Intern(target))}
+	f.rec, f.seq, f.path = *r, e.seq, 0
+	if !e.opt.Once {
+		f.path = uint32(e.names.paths.Intern(target))
+	}
+	f.noChain, f.link, f.ordinal = false, chain.Link{}, 0
 	f.op, f.tmpl, f.addr = identify(r, target)
 	if r.End < r.Start {
 		f.rec.End = r.Start
@@ -182,12 +188,12 @@ func (e *engine) advance(t int64) {
 	}
 	for e.now <= t-tick {
 		switch {
-		case len(e.starts) > 0 || len(e.calendar[e.now]) > 0:
+		case len(e.starts) > 0 || e.calendar.any(e.now):
 			e.wake()
 		case e.quiet < longestSilence:
 			e.quiet++
 		default:
-			next := min(floor(t), e.nextOutcome())
+			next := min(floor(t), e.calendar.next(e.now))
 			e.skipped += (next - e.now) / tick
 			e.now = next
 			continue
@@ -202,14 +208,6 @@ func (e *engine) wake() {
 		e.loop.Skip(e.skipped)
 	}
 	e.quiet, e.skipped = 0, 0
-}
-
-func (e *engine) nextOutcome() int64 {
-	next := int64(1<<63 - 1)
-	for at := range e.calendar {
-		next = min(next, at)
-	}
-	return next
 }
 
 // second works through the second that begins at e.now.
@@ -236,42 +234,26 @@ func (e *engine) second() {
 // comes before a request, since the request may answer it; an exchange without
 // duration begins before it ends.
 func (e *engine) order() {
-	ends := e.calendar[e.now]
-	delete(e.calendar, e.now)
-	// An exchange that both begins and ends here is in ends already.
-	slices.SortFunc(ends, func(a, b int32) int {
-		fa, fb := &e.flights[a], &e.flights[b]
-		switch {
-		case fa.rec.End != fb.rec.End:
-			return compare(fa.rec.End < fb.rec.End)
-		case fa.instant() != fb.instant():
-			return compare(fb.instant())
-		case fa.seq == fb.seq:
-			return 0
-		}
-		return compare(fa.seq < fb.seq)
-	})
+	ends := e.calendar.take(e.now) // an exchange that both begins and ends here is there already
 	e.events = e.events[:0]
 	j := 0
 	for _, s := range e.starts {
 		fs := &e.flights[s]
 		for j < len(ends) {
-			fe := &e.flights[ends[j]]
-			if fe.rec.End > fs.rec.Start || fe.rec.End == fs.rec.Start && fe.instant() && fe.seq >= fs.seq || fe.seq == fs.seq {
+			end := &ends[j]
+			if end.at > fs.rec.Start || end.at == fs.rec.Start && end.instant() && end.seq() >= fs.seq || end.seq() == fs.seq {
 				break
 			}
-			e.events = append(e.events, event{ends[j], true})
+			e.events = append(e.events, event{end.flight, true})
 			j++
 		}
 		e.events = append(e.events, event{s, false})
 	}
 	for ; j < len(ends); j++ {
-		e.events = append(e.events, event{ends[j], true})
+		e.events = append(e.events, event{ends[j].flight, true})
 	}
 	e.starts = e.starts[:0]
 }
-
-func (f *flight) instant() bool { return f.rec.End == f.rec.Start }
 
 func compare(less bool) int {
 	if less {
@@ -305,27 +287,41 @@ func (e *engine) parallel(step func(shard int)) {
 		}
 		return
 	}
-	done := make(chan struct{}, e.opt.Shards)
-	for i := range e.opt.Shards {
+	done := make(chan struct{}, e.opt.Shards-1)
+	for i := 1; i < e.opt.Shards; i++ {
 		go func() {
 			step(i)
 			done <- struct{}{}
 		}()
 	}
-	for range e.opt.Shards {
+	step(0)
+	for range e.opt.Shards - 1 {
 		<-done
 	}
 }
 
+// together is how many events are looked up before the first of them is worked on,
+// so that their waits for memory overlap.
+const together = 16
+
 // matchShard finds the chains of the operations of one shard.
 func (e *engine) matchShard(shard int) {
 	m := e.chains.Shard(shard)
-	for _, i := range e.byOp[shard] {
+	list := e.byOp[shard]
+	for k, i := range list {
+		if k%together == 0 {
+			for _, i := range list[k:min(k+together, len(list))] {
+				f := &e.flights[e.events[i].flight]
+				m.Touch(f.op, f.addr)
+			}
+		}
 		ev := e.events[i]
 		f := &e.flights[ev.flight]
 		switch {
 		case f.noChain:
 			f.link = chain.Link{Root: f.seq, RootClient: f.rec.client, Attempt: 1}
+		case ev.outcome && !f.rec.Failed():
+			m.Succeeded(f.op, f.addr, f.rec.Credential)
 		case ev.outcome:
 			res := f.result()
 			m.Outcome(&res)
@@ -360,7 +356,7 @@ func (f *flight) result() chain.Result {
 // rows of its requests: a flight is freed with its outcome's second.
 func (e *engine) emit() {
 	for _, ev := range e.events {
-		if ev.outcome {
+		if ev.outcome && !e.opt.Once {
 			e.recent.put(&e.flights[ev.flight])
 		}
 	}
@@ -382,10 +378,10 @@ func (e *engine) release() {
 
 // finish judges up to the end of a recorded input, outcomes in flight included.
 func (e *engine) finish() {
-	for len(e.starts) > 0 || len(e.calendar) > 0 {
+	for len(e.starts) > 0 || e.calendar.n > 0 {
 		next := e.now
 		if len(e.starts) == 0 {
-			next = max(next, e.nextOutcome())
+			next = max(next, e.calendar.next(e.now))
 		}
 		e.advance(next + tick)
 	}

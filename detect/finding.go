@@ -92,8 +92,8 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 	if !ok {
 		return nil, int(sum(&e.pop.refusedBy))
 	}
-	for id := range e.clients {
-		if j.takesPart(f, &e.clients[id]) {
+	for id := range uint32(e.clients.len()) {
+		if j.takesPart(f, e.clients.at(id)) {
 			count++
 			if len(labels) < maxNamed {
 				labels = append(labels, e.names.labels[id])
@@ -115,8 +115,8 @@ func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
 	if f.sig.ID != "lockstep" {
 		return 0, false
 	}
-	for id := range e.clients {
-		if e.clients[id].retries > 0 {
+	for id := range uint32(e.clients.len()) {
+		if e.clients.at(id).retries > 0 {
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ func (j *judge) clients(e *engine) {
 	j.active = j.active[:0]
 	for d := range e.deltas {
 		for _, id := range e.deltas[d].dirty {
-			c := &e.clients[id]
+			c := e.clients.at(id)
 			c.dirty = false
 			if c.just != 0 || c.flags != 0 {
 				j.active = append(j.active, id)
@@ -26,7 +26,7 @@ func (j *judge) clients(e *engine) {
 	slices.Sort(j.active)
 	j.active = slices.Compact(j.active)
 	for _, id := range j.active {
-		c := &e.clients[id]
+		c := e.clients.at(id)
 		now := c.fair(e.now, e.skewed)
 		var sum conducts
 		sum.add(&now, 1)
@@ -40,7 +40,7 @@ func (j *judge) clients(e *engine) {
 		j.quote(e, k, s)
 	}
 	for _, id := range j.active {
-		e.clients[id].just = 0
+		e.clients.at(id).just = 0
 	}
 	for k, s := range j.clientSig {
 		if j.flagged[k] > 0 || e.pop.total.attempts == 0 {
@@ -82,7 +82,7 @@ func (j *judge) client(c *client, k int, s *rules.Signature, now *conduct) {
 // speaks of all who carry it together.
 func (j *judge) quote(e *engine, k int, s *rules.Signature) {
 	if !slices.ContainsFunc(j.active, func(id uint32) bool {
-		c := &e.clients[id]
+		c := e.clients.at(id)
 		return c.flags>>k&1 == 1 && (c.just>>j.fault[k]&1 == 1 || c.parking.parked)
 	}) {
 		return

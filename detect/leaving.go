@@ -49,11 +49,7 @@ func (l *leaving) look(n *names, now int64) {
 		return
 	}
 	gone := func(id uint32) bool { return now-l.seen[id] > l.idle }
-	for k, id := range n.byAddr {
-		if gone(id) {
-			delete(n.byAddr, k)
-		}
-	}
+	n.byAddr.rebuild(len(n.byAddr.cells), func(id uint32) bool { return !gone(id) })
 	for k, id := range n.byCred {
 		if gone(id) {
 			delete(n.byCred, k)
@@ -66,7 +62,7 @@ func (l *leaving) look(n *names, now int64) {
 func (e *engine) forget(gone []uint32) {
 	e.growClients()
 	for _, id := range gone {
-		c, others := &e.clients[id], &e.clients[0]
+		c, others := e.clients.at(id), e.clients.at(0)
 		others.attempts += c.attempts
 		others.ok += c.ok
 		others.refused += c.refused
@@ -86,10 +82,10 @@ func (e *engine) forget(gone []uint32) {
 	}
 	for i := range e.recent.at {
 		k := &e.recent.at[i]
-		if e.clients[k.client].attempts == 0 {
+		if e.clients.at(k.client).attempts == 0 {
 			k.client = 0
 		}
-		if e.clients[k.rootCli].attempts == 0 {
+		if e.clients.at(k.rootCli).attempts == 0 {
 			k.rootCli = 0
 		}
 	}

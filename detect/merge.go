@@ -12,6 +12,10 @@ import (
 
 // Seal merges all that came in. No source may deliver any more.
 func (r *Recording) Seal() error {
+	r.spool = nil
+	if r.opt.Once {
+		return r.sealAhead()
+	}
 	defer func() {
 		for _, in := range r.inlets {
 			for _, run := range in.runs {
@@ -60,12 +64,8 @@ func (r *Recording) join(ins []*Inlet) error {
 		return err
 	}
 	keep := func(x *record, target []byte) error {
-		if x.Start < from || x.Start >= to {
-			r.inlets[x.source].aside(farTime, x.At)
+		if !r.inlets[x.source].within(x, from, to) {
 			return nil
-		}
-		if to < latest && x.End > to+anHour {
-			x.End = to + anHour // an end as broken as such a start
 		}
 		r.names.group(x, target)
 		if r.start == 0 || x.Start < r.start {
@@ -86,6 +86,7 @@ func (r *Recording) join(ins []*Inlet) error {
 // merge tells the records of some inlets in order, with the recording's symbols.
 func (r *Recording) merge(ins []*Inlet, tell func(*record, []byte) error) error {
 	var runs runHeap
+	var out record // one for all: tell would have each moved to the heap
 	for _, in := range ins {
 		for _, run := range in.runs {
 			c := &cursor{s: run}
@@ -96,13 +97,13 @@ func (r *Recording) merge(ins []*Inlet, tell func(*record, []byte) error) error 
 			if err != nil {
 				return err
 			}
-			runs = append(runs, head{rec, c})
+			runs = append(runs, head{rec, c, len(runs)})
 		}
 	}
 	heap.Init(&runs)
 	for len(runs) > 0 {
 		h := &runs[0]
-		out := *h.rec
+		out = *h.rec
 		r.inlets[out.source].translate(r.names, &out)
 		if err := tell(&out, h.c.cur.target(h.rec)); err != nil {
 			return err
@@ -174,17 +175,22 @@ func (r *Recording) mergeTallies() {
 	})
 }
 
-// head is a run and the record it stands at.
+// head is a run and the record it stands at. Of records alike in all that orders
+// them, those of the earlier run come first, as they came in.
 type head struct {
 	rec *record
 	c   *cursor
+	run int
 }
 
 type runHeap []head
 
-func (h runHeap) Len() int           { return len(h) }
-func (h runHeap) Less(i, j int) bool { return before(h[i].rec, h[j].rec) < 0 }
-func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h runHeap) Len() int { return len(h) }
+func (h runHeap) Less(i, j int) bool {
+	c := before(h[i].rec, h[j].rec)
+	return c < 0 || c == 0 && h[i].run < h[j].run
+}
+func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Push implements heap.Interface.
 func (h *runHeap) Push(x any) { *h = append(*h, x.(head)) }

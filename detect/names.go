@@ -14,7 +14,7 @@ import (
 type names struct {
 	texts   *capture.Interner
 	paths   *capture.Interner // a bounded sample: hostile paths cannot grow it
-	byAddr  map[[16]byte]uint32
+	byAddr  addrTable
 	byCred  map[uint64]uint32
 	labels  []string // by client; 0 stands for all clients beyond the bound
 	max     int
@@ -36,7 +36,7 @@ func newNames(o Options) *names {
 	return &names{
 		texts:  capture.NewInterner(1<<17, 8<<20),
 		paths:  capture.NewInterner(4096, 1<<20),
-		byAddr: map[[16]byte]uint32{}, byCred: map[uint64]uint32{},
+		byAddr: newAddrTable(), byCred: map[uint64]uint32{},
 		labels: []string{otherClients}, max: o.MaxClients, byKey: o.ClientBy == "key",
 		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
 		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
@@ -70,7 +70,8 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 	if n.byKey && x.Credential != 0 {
 		id, known = n.byCred[x.Credential]
 	} else {
-		id, known = n.byAddr[x.Src.IP]
+		id = n.byAddr.find(&x.Src.IP).id
+		known = id != 0
 	}
 	return id, known
 }
@@ -87,7 +88,7 @@ func (n *names) enter(x *capture.Exchange, id uint32) {
 		label = x.Src.Addr().String()
 		fallthrough
 	default:
-		n.byAddr[x.Src.IP] = id
+		n.byAddr.put(&x.Src.IP, id)
 	}
 	if int(id) < len(n.labels) {
 		n.labels[id] = label

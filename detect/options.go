@@ -14,6 +14,7 @@ type Options struct {
 	Capacity float64          // what the server can serve per second, if the operator knows; 0 unknown
 	Clock    map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
 	TempDir  string           // for the spool; "" is the system's
+	Once     bool             // a Recording of one source that can be read again, to be replayed once from start to end; neither rows nor a client's chains are told: judged while it is read, without a spool
 	Memory   int64            // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 
 	MaxClients     int   // clients told apart; those that appear later share one row, and are counted, until in live input others have been silent for two hours; 0 means 1<<20

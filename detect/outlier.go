@@ -21,6 +21,19 @@ func (in *Inlet) aside(reason string, at capture.Provenance) {
 	in.asides.Skip(reason, at.String())
 }
 
+// within sets an exchange aside that does not start from a moment on and before
+// another, and brings an end as broken as such a start within bounds.
+func (in *Inlet) within(x *record, from, to int64) bool {
+	if x.Start < from || x.Start >= to {
+		in.aside(farTime, x.At)
+		return false
+	}
+	if to < latest && x.End > to+anHour {
+		x.End = to + anHour
+	}
+	return true
+}
+
 // hours counts exchanges by the hour of their start.
 type hours struct {
 	n    map[int64]int64

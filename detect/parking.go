@@ -1,15 +1,13 @@
 package detect
 
-import (
-	"slices"
-
-	"stormwatch/capture"
-)
+import "stormwatch/capture"
 
 // parking follows a client that was refused with a wait which may be misread, to
 // see whether it ever comes back. It is a link in one of the lists of a lot.
 type parking struct {
-	refused int64  // end of the refusal
+	refused int64 // end of the refusal
+	where   capture.Provenance
+	source  uint8
 	next    uint32 // client in the same list
 	listed  bool
 	parked  bool
@@ -39,7 +37,7 @@ func (e *engine) park(d *delta, c *client, f *flight) {
 	if f.link.Attempt > 1 || f.noChain || c.attempts < knownAfter || !misreadable(x) {
 		return
 	}
-	c.parking.refused = x.End
+	c.parking.refused, c.parking.where, c.parking.source = x.End, x.At, f.rec.source
 	c.count(d, warned, 1)
 	if c.parking.listed {
 		return // its return is looked for later
@@ -76,7 +74,7 @@ func (e *engine) enlist() {
 func berth(t int64) int64 { return ((t/tick)%lotSpan + lotSpan) % lotSpan }
 
 func (e *engine) list(id uint32) {
-	c := &e.clients[id]
+	c := e.clients.at(id)
 	if c.parking.listed {
 		return
 	}
@@ -92,15 +90,10 @@ func (c *client) expected() int64 {
 	return c.parking.refused + max(leastParked, usualPauses*pace)
 }
 
-// lastOf tells where the latest exchanges of some clients were read, as far as they
-// are kept.
+// lastOf tells where the refusals were read that parked some clients.
 func (e *engine) lastOf(clients []uint32) (at []string) {
-	r := &e.recent
-	for i := len(r.at) - 1; i >= 0 && len(at) < maxProvenance; i-- {
-		k := &r.at[(r.next+i)%len(r.at)]
-		if slices.Contains(clients, k.client) && e.clients[k.client].parking.refused == k.end {
-			at = append(at, k.where.String())
-		}
+	for _, id := range clients[max(len(clients)-maxProvenance, 0):] {
+		at = append(at, e.at(&e.clients.at(id).parking.where, e.clients.at(id).parking.source))
 	}
 	return at
 }
@@ -112,7 +105,7 @@ func (e *engine) lookFor(slot int64) {
 	e.lot.due[slot] = 0
 	before := len(e.lot.parked)
 	for id != 0 {
-		c := &e.clients[id]
+		c := e.clients.at(id)
 		c.parking.listed = false
 		next := c.parking.next
 		if back := c.lastSeen > c.parking.refused; !back && c.expected() > e.now {
@@ -125,7 +118,7 @@ func (e *engine) lookFor(slot int64) {
 	}
 	back := 0
 	for _, id := range e.lot.parked {
-		c := &e.clients[id]
+		c := e.clients.at(id)
 		if c.lastSeen > c.parking.refused {
 			c.parking.parked = false
 			continue

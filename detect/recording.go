@@ -21,6 +21,7 @@ type Recording struct {
 	names     *names
 	mem       budget
 	spool     *store
+	ahead     *ahead // with Options.Once
 	tally     []tallied
 	start     int64
 	end       int64
@@ -86,6 +87,14 @@ func (r *Recording) Inlet(info capture.Info) *Inlet {
 	defer r.mu.Unlock()
 	in := &Inlet{info: info, index: len(r.inlets), mu: &r.mu, dir: r.opt.TempDir, offset: r.opt.Clock[info.Name]}
 	in.take = in.collect
+	if r.opt.Once {
+		if in.index > 0 {
+			in.take = func(*capture.Batch) error { return errors.New("a recording that judges as it reads takes one source") }
+			return in
+		}
+		r.ahead = newAhead(r, in)
+		in.take = r.ahead.take
+	}
 	if in.index >= maxSources {
 		in.take = func(*capture.Batch) error {
 			return fmt.Errorf("more than %d sources at once: join some of them first", maxSources)
@@ -189,7 +198,7 @@ func (in *Inlet) closeRun() error {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return before(&p.recs[a], &p.recs[b]) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(before(&p.recs[a], &p.recs[b]), cmp.Compare(a, b)) })
 	run := &store{mem: &in.mem, dir: in.dir}
 	for _, i := range order {
 		if err := run.append(&p.recs[i], p.target(&p.recs[i])); err != nil {
@@ -218,8 +227,11 @@ func before(a, b *record) int {
 	return cmp.Compare(a.At.B, b.At.B)
 }
 
-// Close removes the temporary files.
+// Close removes the temporary files. No source may deliver any more.
 func (r *Recording) Close() error {
+	if r.ahead != nil {
+		r.ahead.close()
+	}
 	if r.spool == nil {
 		return nil
 	}

@@ -36,11 +36,19 @@ func NewReplay(r *Recording) (*Replay, error) {
 	if r.spool == nil {
 		return nil, errors.New("the recording is not sealed yet")
 	}
-	p := &Replay{rec: r, e: newEngine(r.opt, r.names), c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
+	p := &Replay{rec: r, c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
+	if a := r.ahead; a == nil {
+		p.e = newEngine(r.opt, r.names)
+	} else if p.e, a.e = a.e, nil; p.e == nil {
+		return nil, errOnce
+	}
 	p.points = checkpoints{interval: 10 * tick, max: r.opt.MaxCheckpoints}
 	p.e.sources = sourcesOf(r.inlets, r.standings)
 	return p, nil
 }
+
+// errOnce is the error of asking more of a Recording with Options.Once than it has.
+var errOnce = errors.New("the recording was judged as it was read: it cannot be replayed another time, nor its rows be told")
 
 // sourcesOf lists the inlets with what each of them is to the totals.
 func sourcesOf(inlets []*Inlet, stand []standing) []Source {
@@ -103,6 +111,9 @@ func (p *Replay) RunAll(ctx context.Context) error {
 
 // RunTo replays forward until every second that ends at or before t is judged.
 func (p *Replay) RunTo(ctx context.Context, t int64) error {
+	if p.row != nil && p.rec.ahead != nil {
+		return errOnce
+	}
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -160,6 +171,9 @@ func (p *Replay) mark() {
 func (p *Replay) Seek(ctx context.Context, t int64) error {
 	if t >= p.e.now && p.e.begun {
 		return p.RunTo(ctx, t)
+	}
+	if p.rec.ahead != nil {
+		return errOnce
 	}
 	if k := p.points.before(t); k != nil {
 		p.e, p.tally = k.state.clone(), k.tally

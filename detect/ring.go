@@ -41,7 +41,10 @@ type kept struct {
 
 // ringSize is how many attempts are kept: some minutes of an incident at a few
 // hundred requests a second, in about 6 MB.
-const ringSize = 1 << 15
+const (
+	ringSize  = 1 << 15
+	smallRing = 1 << 9 // more than that, and it gets the room for all
+)
 
 func (r *ring) put(f *flight) {
 	x := &f.rec
@@ -53,6 +56,9 @@ func (r *ring) put(f *flight) {
 		status: x.Status, outcome: x.Outcome, reason: x.Reason, rpc: x.RPC, level: f.link.Level, failed: x.Failed(), answered: true,
 	}
 	if len(r.at) < ringSize {
+		if len(r.at) == smallRing {
+			r.at = slices.Grow(r.at, ringSize-smallRing)
+		}
 		r.at = append(r.at, k)
 		return
 	}

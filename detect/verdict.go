@@ -85,7 +85,7 @@ func (v *Verdict) surer(w *Verdict) bool {
 	if known(v.Cause) != known(w.Cause) {
 		return known(v.Cause)
 	}
-	return v.Confidence >= w.Confidence
+	return hundredths(v.Confidence, 1) >= hundredths(w.Confidence, 1)
 }
 
 // word judges the present second on its own.
@@ -168,7 +168,8 @@ func (j *judge) incidentOnset(e *engine) (at int64, censored bool) {
 }
 
 // confidence rises with the score of the strongest finding, or with the sample
-// where there is none, and falls with what the input could not show.
+// where there is none. What the input could not show lowers it where it is told:
+// how much that is, is known at the end.
 func (j *judge) confidence(e *engine, word State) float64 {
 	c := 0.0
 	switch word {
@@ -185,7 +186,12 @@ func (j *judge) confidence(e *engine, word State) float64 {
 			}
 		}
 	}
-	return math.Round(min(c, .99)*e.quality()*100) / 100
+	return c
+}
+
+// hundredths is a confidence as it is told, of an input of some quality.
+func hundredths(confidence, quality float64) float64 {
+	return math.Round(min(confidence, .99)*quality*100) / 100
 }
 
 // trend compares failures of the last five seconds with the five before.

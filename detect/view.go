@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stormwatch/capture"
 	"stormwatch/detect/herd"
 )
 
@@ -34,6 +35,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if v.Whole {
 		s.Verdict = j.whole(e)
 	}
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, e.quality())
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)
@@ -124,15 +126,15 @@ func (e *engine) rates() Recent {
 
 // clientRows fills the client table.
 func (e *engine) clientRows(s *Snapshot, v View) {
-	rows := make([]Client, 0, min(len(e.clients), v.TopK+1))
-	var others Client
-	for id := range e.clients {
-		c := &e.clients[id]
+	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
+	var others, row Client
+	for id := range uint32(e.clients.len()) {
+		c := e.clients.at(id)
 		if c.attempts == 0 {
 			continue
 		}
 		s.ClientCount++
-		row := e.clientRow(id, c)
+		row = e.clientRow(int(id), c)
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -230,11 +232,13 @@ func (e *engine) crowded(sources []Source) []Source {
 }
 
 // place names where an exchange was read.
-func (e *engine) place(f *flight) string {
-	if len(e.sources) > 1 && int(f.rec.source) < len(e.sources) {
-		return e.sources[f.rec.source].Name + " " + f.rec.At.String()
+func (e *engine) place(f *flight) string { return e.at(&f.rec.At, f.rec.source) }
+
+func (e *engine) at(p *capture.Provenance, source uint8) string {
+	if len(e.sources) > 1 && int(source) < len(e.sources) {
+		return e.sources[source].Name + " " + p.String()
 	}
-	return f.rec.At.String()
+	return p.String()
 }
 
 // row is an exchange in the normal form.

@@ -24,7 +24,9 @@ import (
 type input struct {
 	capture.Source
 	close func() error
-	piece string // the file, where it is a recorded capture without a name: it may be a piece of one
+	piece string                // the file, where it is a recorded capture without a name: it may be a piece of one
+	file  bool                  // a regular one: it can be read again
+	again func() (input, error) // opens such a file anew
 }
 
 // openAll opens every source named, or none.
@@ -42,6 +44,9 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 		in, err := open(ctx, st, arg, follow, secrets)
 		if err != nil {
 			return ins, err
+		}
+		if in.file && !follow {
+			in.again = func() (input, error) { return open(ctx, st, arg, follow, secrets) }
 		}
 		ins = append(ins, in)
 	}
@@ -198,11 +203,11 @@ func (c *content) again(follow func() (io.ReadCloser, error)) (err error) {
 	return nil
 }
 
-func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {
+func opened[S capture.Source](src S, c *content, err error) (input, error) {
 	if err != nil {
 		return input{}, errors.Join(err, c.Close())
 	}
-	return input{Source: src, close: c.Close}, nil
+	return input{Source: src, close: c.Close, file: c.regular}, nil
 }
 
 // split takes NAME=SOURCE apart. A file of that whole name is meant where there
@@ -281,6 +286,30 @@ func replay(ctx context.Context, ins []input, o detect.Options, f func(*detect.R
 		return err
 	}
 	return f(p)
+}
+
+// judgeRecorded is replay for those who ask for no rows. One file is judged while
+// it is read, and is read again where that turns out not to do.
+func judgeRecorded(ctx context.Context, ins []input, o detect.Options, f func(*detect.Replay) error) error {
+	// With a limited time what was read shall be told: it must not run out twice.
+	if _, limited := ctx.Deadline(); limited || len(ins) != 1 || ins[0].again == nil {
+		return replay(ctx, ins, o, f)
+	}
+	o.Once = true
+	err := replay(ctx, ins, o, f)
+	if !errors.Is(err, detect.ErrReread) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("stopped while reading: %w", err)
+	}
+	in, err := ins[0].again()
+	if err != nil {
+		return err
+	}
+	defer closeAll([]input{in})
+	o.Once = false
+	return replay(ctx, []input{in}, o, f)
 }
 
 // record reads recorded sources to their end, all at once. Failed sources are

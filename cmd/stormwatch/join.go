@@ -127,7 +127,10 @@ func openPieces(ctx context.Context, st *streams, info capture.Info, paths []str
 	}
 	name := fmt.Sprintf("%s and %d more", info.Name, len(paths)-1)
 	src, err := packet.OpenParts(name, parts, packet.Options{Size: max(size, 0), Secrets: secrets, Vantage: info.Vantage})
-	return opened(src, files, err)
+	if err != nil {
+		return input{}, errors.Join(err, files.Close())
+	}
+	return input{Source: src, close: files.Close}, nil
 }
 
 // closers closes several.

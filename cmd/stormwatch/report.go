@@ -123,7 +123,7 @@ func judge(ctx context.Context, st *streams, f *flags, args []string, span time.
 		}
 	}
 	var s *detect.Snapshot
-	err = replay(ctx, ins, o, func(p *detect.Replay) error {
+	err = judgeRecorded(ctx, ins, o, func(p *detect.Replay) error {
 		// Stopped while reading, it still reports what was read until then.
 		if err := p.RunAll(context.WithoutCancel(ctx)); err != nil {
 			return err

@@ -66,7 +66,7 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 
 func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool, speed float64) error {
 	if !screen {
-		return replay(ctx, ins, o, func(p *detect.Replay) error {
+		return judgeRecorded(ctx, ins, o, func(p *detect.Replay) error {
 			if err := p.RunAll(ctx); err != nil {
 				return err
 			}

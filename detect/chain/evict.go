@@ -60,9 +60,22 @@ func (s *Set) evictKeys(n int) {
 			}
 		}
 	}
+	for sh := range s.shards {
+		for _, p := range s.shards[sh].byHash.parts {
+			for _, c := range p.cells {
+				if c.pos == seedling {
+					all = append(all, aged{c.start, c.hash, int32(sh), -1})
+				}
+			}
+		}
+	}
 	for _, a := range oldest(all, n) {
 		m := &s.shards[a.shard]
 		m.stats.Evicted++
+		if a.pos < 0 {
+			m.dropSeed(*m.byHash.find(a.tie))
+			continue
+		}
 		m.dropKey(a.pos)
 	}
 }
@@ -85,5 +98,6 @@ func (s *Set) sweep(now int64) {
 				m.dropKey(int32(i))
 			}
 		}
+		m.sweepSeeds(now - idleKey)
 	}
 }

@@ -22,6 +22,7 @@ type Matcher struct {
 
 	candidates []candidate // of the request at hand
 	dither     float64     // seconds added to its waits
+	touched    uint64      // what Touch read, which means nothing
 }
 
 // candidate is an open failure that the request at hand may retry.
@@ -52,6 +53,9 @@ func credHash(op, cred uint64) uint64 { return mix(op+saltCred, cred) }
 // outcomes of a shard come in event-time order.
 func (m *Matcher) Request(r *Request) Link {
 	m.dither = m.blur(r)
+	if l, ok := m.sow(r); ok {
+		return l
+	}
 	w := m.who(r)
 	m.collect(r, &w)
 	var d decision
@@ -130,7 +134,7 @@ func (m *Matcher) who(r *Request) (w who) {
 
 // key finds or makes a key.
 func (m *Matcher) key(hash uint64, r *Request) (i int32, known bool) {
-	i = m.byHash.get(hash)
+	i = m.find(hash, r.Addr)
 	if known = i >= 0; !known {
 		i = m.newKey(hash, r.Start)
 		m.keys[i].home = uint32(r.Addr)
@@ -149,7 +153,7 @@ func (m *Matcher) otherKey(hash uint64, r *Request, w *who) {
 		w.other, w.otherKnown = m.key(hash, r)
 		return
 	}
-	w.other = m.byHash.get(hash)
+	w.other = m.find(hash, r.Addr)
 	w.otherKnown = w.other >= 0
 }
 
@@ -162,9 +166,14 @@ func (k *key) beat(now int64) bool {
 }
 
 func (m *Matcher) newKey(hash uint64, now int64) int32 {
-	k := key{hash: hash, first: now, last: now, lastFresh: now, open: -1, live: true}
+	i := m.place(key{hash: hash, first: now, last: now, lastFresh: now, open: -1, live: true})
 	m.stats.Keys++
-	var i int32
+	m.byHash.put(hash, i)
+	return i
+}
+
+// place finds room for a key.
+func (m *Matcher) place(k key) (i int32) {
 	if n := len(m.freeKeys); n > 0 {
 		i, m.freeKeys = m.freeKeys[n-1], m.freeKeys[:n-1]
 		m.keys[i] = k
@@ -176,7 +185,6 @@ func (m *Matcher) newKey(hash uint64, now int64) int32 {
 		}
 		m.keys = append(m.keys, k)
 	}
-	m.byHash.put(hash, i)
 	return i
 }
 
@@ -195,11 +203,19 @@ func (m *Matcher) shape(i int32, template uint64) {
 	if k.tmpl != 0 {
 		return
 	}
-	if k.tmpl = m.model.fresh.slot(template); k.tmpl != 0 {
-		m.lessons.templates[k.tmpl].keys++
+	k.tmpl = m.slotOf(template)
+}
+
+// slotOf returns the slot of a template for a key that has none, and asks for one
+// where there is none yet.
+func (m *Matcher) slotOf(template uint64) uint16 {
+	slot := m.model.fresh.slot(template)
+	if slot != 0 {
+		m.lessons.templates[slot].keys++
 	} else if len(m.model.fresh.slots) < maxTemplates {
 		m.lessons.shapes = append(m.lessons.shapes, template)
 	}
+	return slot
 }
 
 // collect gathers the open failures of both keys.
@@ -312,9 +328,13 @@ const failedStart = unit * 4 / 5
 // Outcome takes a result, at its end: a failure waits for its retry.
 func (m *Matcher) Outcome(r *Result) {
 	a := addrHash(r.Op, r.Addr)
-	byAddr, byCred := m.byHash.get(a), int32(-1)
+	if !r.Failed {
+		m.Succeeded(r.Op, r.Addr, r.Cred)
+		return
+	}
+	byAddr, byCred := m.find(a, r.Addr), int32(-1)
 	if r.Cred != 0 {
-		if byCred = m.byHash.get(credHash(r.Op, r.Cred)); byCred >= 0 {
+		if byCred = m.find(credHash(r.Op, r.Cred), r.Addr); byCred >= 0 {
 			m.keys[byCred].finish(r.Failed)
 		}
 	}

@@ -99,8 +99,8 @@ func (s *Set) Clone() *Set {
 		m.model = c.model
 		m.keys = slices.Clone(m.keys)
 		m.freeKeys = slices.Clone(m.freeKeys)
-		m.byHash.cells = slices.Clone(m.byHash.cells)
-		m.byID.cells = slices.Clone(m.byID.cells)
+		m.byHash = m.byHash.clone()
+		m.byID = m.byID.clone()
 		m.failures.all = slices.Clone(m.failures.all)
 		m.failures.free = slices.Clone(m.failures.free)
 		m.lessons.notes = slices.Clone(m.lessons.notes)

@@ -125,7 +125,7 @@ func TestBounds(t *testing.T) {
 	for i := range 100 { // one key, all at once
 		fail(1, 1, now+int64(i))
 	}
-	if m := s.Shard(s.ShardOf(1)); m.keys[m.byHash.get(addrHash(1, 1))].opens > defaultMaxOpen || s.Stats().Capped < 100-defaultMaxOpen {
+	if m := s.Shard(s.ShardOf(1)); m.keys[m.find(addrHash(1, 1), 1)].opens > defaultMaxOpen || s.Stats().Capped < 100-defaultMaxOpen {
 		t.Errorf("capped %d", s.Stats().Capped)
 	}
 	for range 121 {
@@ -136,7 +136,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d failures older than 120 s are open", st.Open)
 	}
 	for i := range s.shards {
-		if n := s.shards[i].byID.used; n != 0 {
+		if n := s.shards[i].byID.len(); n != 0 {
 			t.Errorf("%d ids of failures that are gone", n)
 		}
 	}
@@ -185,8 +185,8 @@ func TestTable(t *testing.T) {
 			}
 		}
 	}
-	if tab.used != len(ref) {
-		t.Errorf("%d used, want %d", tab.used, len(ref))
+	if tab.len() != len(ref) {
+		t.Errorf("%d used, want %d", tab.len(), len(ref))
 	}
 }
 

@@ -1,0 +1,172 @@
+package detect
+
+import (
+	"cmp"
+	"slices"
+
+	"stormwatch/capture"
+)
+
+// sorter puts exchanges that come nearly in order into order. What leaves it was
+// earlier than all that is still in it; what comes later than that is too late.
+// It is bounded, and takes no new memory once it has been full.
+type sorter struct {
+	blocks []*block // all there are
+	free   []uint32 // those that are empty
+	fill   uint32   // the one being filled
+	max    int      // of blocks
+
+	order []place // exchanges in it, in order from head on
+	head  int
+	fresh int   // from here on order is yet to be sorted in
+	left  place // the latest that left, and where it was read
+	leftA [2]uint64
+	begun bool    // one has left
+	count uint64  // exchanges so far
+	side  []place // scratch
+}
+
+// block keeps exchanges in the order in which they came. It is free again when
+// all of them have left.
+type block struct {
+	recs []record
+	text []byte
+	left int
+}
+
+// place is where an exchange stands in order, and where it is: a block and a
+// record of it. Where starts are alike, provenance decides, which is looked up.
+type place struct {
+	start int64
+	n     uint64 // of its coming
+	at    uint32
+}
+
+const (
+	blockRecords = 512
+	blockText    = 128 << 10 // bytes of targets, and one more target at most
+)
+
+func newSorter(records int) *sorter { return &sorter{max: max(records/blockRecords, 2)} }
+
+func (w *sorter) rec(p *place) *record { return &w.blocks[p.at/blockRecords].recs[p.at%blockRecords] }
+
+func (w *sorter) compare(p, q *place) int {
+	if p.start != q.start {
+		return cmp.Compare(p.start, q.start)
+	}
+	a, b := &w.rec(p).At, &w.rec(q).At
+	return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(p.n, q.n))
+}
+
+// late tells whether an exchange comes before one that has left.
+func (w *sorter) late(x *capture.Exchange) bool {
+	return w.begun && cmp.Or(cmp.Compare(x.Start, w.left.start), cmp.Compare(x.At.A, w.leftA[0]), cmp.Compare(x.At.B, w.leftA[1])) < 0
+}
+
+// room returns the block in which there is room for one exchange more; nil when
+// the window is full.
+func (w *sorter) room() *block {
+	if len(w.blocks) > 0 {
+		if b := w.blocks[w.fill]; len(b.recs) < blockRecords && len(b.text) < blockText {
+			return b
+		}
+	}
+	if n := len(w.free); n > 0 {
+		w.fill, w.free = w.free[n-1], w.free[:n-1]
+	} else {
+		if len(w.blocks) >= w.max {
+			return nil
+		}
+		w.fill = uint32(len(w.blocks))
+		w.blocks = append(w.blocks, &block{recs: make([]record, 0, blockRecords)})
+	}
+	return w.blocks[w.fill]
+}
+
+// put takes an exchange in; false where it is too late, or there is no room.
+func (w *sorter) put(x *capture.Exchange, source uint8, target []byte) bool {
+	if w.late(x) {
+		return false
+	}
+	b := w.room()
+	if b == nil {
+		return false
+	}
+	b.recs = append(b.recs, record{Exchange: *x, source: source})
+	r := &b.recs[len(b.recs)-1]
+	r.Target = capture.Span{Off: uint32(len(b.text)), Len: uint32(len(target))}
+	b.text = append(b.text, target...)
+	b.left++
+	w.count++
+	w.order = append(w.order, place{x.Start, w.count, w.fill*blockRecords + uint32(len(b.recs)-1)})
+	return true
+}
+
+// len returns how many exchanges are in it.
+func (w *sorter) len() int { return len(w.order) - w.head }
+
+// settle sorts in what has come of late.
+func (w *sorter) settle() {
+	late := w.order[w.fresh:]
+	w.fresh = len(w.order)
+	if len(late) == 0 {
+		return
+	}
+	after := func(p, q place) int { return w.compare(&p, &q) }
+	if !slices.IsSortedFunc(late, after) {
+		slices.SortFunc(late, after)
+	}
+	old := w.order[w.head : len(w.order)-len(late)]
+	if len(old) == 0 || w.compare(&old[len(old)-1], &late[0]) < 0 {
+		return
+	}
+	w.side = append(w.side[:0], late...) // merged from the end: only what comes after the first of them moves
+	i, j := len(old)-1, len(w.side)-1
+	for k := len(w.order) - 1; j >= 0; k-- {
+		if i >= 0 && w.compare(&old[i], &w.side[j]) > 0 {
+			w.order[k] = old[i]
+			i--
+		} else {
+			w.order[k] = w.side[j]
+			j--
+		}
+	}
+}
+
+// first returns the earliest exchange and its target; settle comes before.
+func (w *sorter) first() (*record, []byte) {
+	p := &w.order[w.head]
+	r := w.rec(p)
+	return r, w.blocks[p.at/blockRecords].text[r.Target.Off:][:r.Target.Len]
+}
+
+// before counts the exchanges that start before t, up to n.
+func (w *sorter) before(t int64, n int) int {
+	in := w.order[w.head:]
+	in = in[:min(n, len(in))]
+	i, _ := slices.BinarySearchFunc(in, t, func(p place, t int64) int { return cmp.Compare(p.start, t) })
+	return i
+}
+
+// next lets the earliest exchange leave.
+func (w *sorter) next() {
+	w.left, w.begun = w.order[w.head], true
+	at := &w.rec(&w.left).At
+	w.leftA = [2]uint64{at.A, at.B}
+	w.head++
+	k := w.left.at / blockRecords
+	b := w.blocks[k]
+	if b.left--; b.left == 0 {
+		b.recs, b.text = b.recs[:0], b.text[:0]
+		if k != w.fill { // that one is used on
+			w.free = append(w.free, k)
+		}
+	}
+	if w.head == len(w.order) {
+		w.order, w.head, w.fresh = w.order[:0], 0, 0
+	} else if w.head >= 4*blockRecords && w.head > len(w.order)/2 {
+		n := copy(w.order, w.order[w.head:])
+		w.order, w.head, w.fresh = w.order[:n], 0, w.fresh-w.head
+	}
+}
