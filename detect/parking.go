@@ -1,6 +1,10 @@
 package detect
 
-import "stormwatch/capture"
+import (
+	"slices"
+
+	"stormwatch/capture"
+)
 
 // parking follows a client that was refused with a wait which may be misread, to
 // see whether it ever comes back. It is a link in one of the lists of a lot.
@@ -127,6 +131,7 @@ func (e *engine) lookFor(slot int64) {
 		back++
 	}
 	e.lot.parked = e.lot.parked[:back]
+	slices.Sort(e.lot.parked) // lists are in the order of shards
 	if len(e.lot.parked) != before {
 		e.judge.again = append(e.judge.again, e.lot.parked...)
 	}
