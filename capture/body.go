@@ -77,7 +77,7 @@ func Decide(status uint16, body []byte) (d Decision) {
 		if status < 400 && !doubtful(body) {
 			return d
 		}
-		j := jsonBody{b: body, fine: status < 400}
+		j := jsonBody{b: body, fine: status < 400, broken: status >= 500}
 		j.read()
 		d = j.decide()
 	}
@@ -122,6 +122,8 @@ type jsonBody struct {
 	b    []byte
 	fine bool // the status says that all is well
 	at   int
+
+	broken bool // the status is of the server's own failures: words alone say no better
 
 	depth  int
 	top    topKey // the key at the top that the place is under
@@ -261,7 +263,9 @@ func (j *jsonBody) say(key, v []byte, quoted bool) {
 		if j.depth == 1 {
 			switch {
 			case quoted && len(v) > 0:
-				j.coded(codeReason(v))
+				if !j.broken || bytes.IndexByte(v, ' ') < 0 {
+					j.coded(codeReason(v))
+				}
 				j.erring, j.why = true, true
 			case string(v) == "true":
 				j.flag, j.why = true, true
