@@ -77,7 +77,7 @@ func Decide(status uint16, body []byte) (d Decision) {
 		if status < 400 && !doubtful(body) {
 			return d
 		}
-		j := jsonBody{b: body, fine: status < 400}
+		j := jsonBody{b: body, fine: status < 400, broken: status >= 500}
 		j.read()
 		d = j.decide()
 	}
@@ -87,17 +87,33 @@ func Decide(status uint16, body []byte) (d Decision) {
 var byteOrderMark = []byte("\ufeff")
 
 // doubtful tells whether an answer that is no failure may say no: most are passed
-// over by this.
+// over by this. What says no does so at once.
 func doubtful(b []byte) bool {
-	for _, sign := range signs {
-		if bytes.Contains(b, sign) {
+	const front = 128
+	for i, c := range b[:max(min(len(b), front)-1, 0)] {
+		rest := b[i+1:]
+		switch {
+		case c == '"':
+			switch rest[0] {
+			case 'e':
+				if bytes.HasPrefix(rest, []byte("error")) {
+					return true
+				}
+			case 'c':
+				if bytes.HasPrefix(rest, []byte(`code"`)) {
+					return true
+				}
+			case 's':
+				if bytes.HasPrefix(rest, []byte("status")) {
+					return true
+				}
+			}
+		case c == ':' && (rest[0] == 'f' || rest[0] == ' ' && len(rest) > 1 && rest[1] == 'f'): // false
 			return true
 		}
 	}
 	return false
 }
-
-var signs = [][]byte{[]byte(`"error`), []byte(`:false`), []byte(`: false`), []byte(`"code"`), []byte(`"status`)}
 
 // decideXML reads <Error><Code>SlowDown</Code>, which object stores send with a
 // status of 200 as well.
@@ -122,6 +138,8 @@ type jsonBody struct {
 	b    []byte
 	fine bool // the status says that all is well
 	at   int
+
+	broken bool // the status is of the server's own failures: words alone say no better
 
 	depth  int
 	top    topKey // the key at the top that the place is under
@@ -261,7 +279,9 @@ func (j *jsonBody) say(key, v []byte, quoted bool) {
 		if j.depth == 1 {
 			switch {
 			case quoted && len(v) > 0:
-				j.coded(codeReason(v))
+				if !j.broken || bytes.IndexByte(v, ' ') < 0 {
+					j.coded(codeReason(v))
+				}
 				j.erring, j.why = true, true
 			case string(v) == "true":
 				j.flag, j.why = true, true

@@ -54,3 +54,25 @@ func TestScenarioLimits(t *testing.T) {
 		}
 	}
 }
+
+// Each request of past-deadline says when its caller stops waiting: 3 s after its
+// first attempt, in whole seconds, which later attempts may lie beyond.
+func TestScenarioDeadlines(t *testing.T) {
+	b, err := os.ReadFile("../../testdata/pcaps/past-deadline/traffic.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	beyond := 0
+	for _, x := range readAll(t, b, Options{}).all {
+		left := x.Deadline - x.Start
+		if x.Attempt.N == 1 && (left < 2e9 || left > 4e9) || x.Deadline == 0 {
+			t.Errorf("%v: attempt %d may take %d ns", x.At, x.Attempt.N, left)
+		}
+		if left < 0 {
+			beyond++
+		}
+	}
+	if beyond == 0 {
+		t.Error("no attempt lies beyond its deadline")
+	}
+}
