@@ -62,7 +62,6 @@ var libraries = []library{
 	{"async-retry", "scaled-jitter base=1s cap=none low=1 high=2 attempts=11", "async-retry 1.3 lib/index.js: node-retry with randomize"},
 	{"axios-retry", "hint-max own=immediate longest=none attempts=4", "axios-retry 4.5 src/index.ts, noDelay"},
 	{"axios-retry-exponential", "hint-max own=exponential base=200ms cap=none low=1 high=1.2 longest=none attempts=4", "axios-retry 4.5 src/index.ts, exponentialDelay"},
-	{"axios-retry-linear", "hint-max own=linear base=100ms cap=none longest=none attempts=4", "axios-retry 4.5 src/index.ts, linearDelay"},
 	{"got", "hint-exact own=additive-jitter base=1s cap=none add=100ms longest=none attempts=3", "got 15.0 source/core/calculate-retry-delay.ts"},
 	{"ky", "hint-exact own=exponential base=300ms cap=none longest=none attempts=3", "ky 2.0 source/utils/normalize.ts, core/Ky.ts"},
 	{"superagent", "immediate", "superagent 8.1 src/request-base.js; the count is the user's"},

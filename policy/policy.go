@@ -170,7 +170,7 @@ func (p *Policy) hinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
 	h := max(r.Hint, 0)
 	switch {
 	case !r.HasHint, h > longest && p.Over == UseOwn:
-		return p.wait(own, r, rng)
+		return p.unhinted(r, rng)
 	case h > longest && p.Over == GiveUp:
 		return 0, false
 	}
@@ -182,12 +182,27 @@ func (p *Policy) hinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
 		return p.scaled(h, rng), true
 	case HintMax:
 		d, again = p.wait(own, r, rng)
-		if own == ScaledJitter { // has drawn its factor already
-			return max(d, h), again
+		if p.scalesMax() {
+			return p.scaled(max(d, h), rng), again
 		}
-		return p.scaled(max(d, h), rng), again
+		return max(d, h), again
 	}
 	return h, true
+}
+
+// unhinted waits by Own.
+func (p *Policy) unhinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
+	d, again = p.wait(p.ownFamily(), r, rng)
+	if p.scalesMax() {
+		d = p.scaled(d, rng)
+	}
+	return d, again
+}
+
+// scalesMax tells whether HintMax draws a factor last; own ScaledJitter has then
+// drawn it already.
+func (p *Policy) scalesMax() bool {
+	return p.Family == HintMax && p.High > 0 && p.ownFamily() != ScaledJitter
 }
 
 // ceiling is b(n).
