@@ -26,7 +26,6 @@ type fit struct {
 	mean, variance float64 // of the wait's logarithm, in perOctave-ths
 	pure           float64 // the variance that is the policy's own
 	cost, costs    float64 // mean and variance of what a wait costs it, in nats
-	shortest       float64 // seconds: the shortest wait of weight
 }
 
 // table makes or finds the table of retry n, from 1 to retries.
@@ -104,17 +103,15 @@ func (t *table) expected(i int, spans []span, shares []float64, class int) (f fi
 	f.cost /= total
 	f.variance = f.variance/total - f.mean*f.mean
 	f.costs = f.costs/total - f.cost*f.cost
-	f.pure, f.shortest = pure(spans)
+	f.pure = pure(spans)
 	return f
 }
 
 // pure is the variance of the logarithm of the spans' delays.
-func pure(spans []span) (variance, shortest float64) {
+func pure(spans []span) float64 {
 	const steps = 32
 	var sum, squares float64
-	shortest = math.Inf(1)
 	for _, s := range spans {
-		shortest = min(shortest, s.low.Seconds())
 		for i := range steps {
 			d := s.low.Seconds() + (s.high-s.low).Seconds()*(float64(i)+.5)/steps
 			y := perOctave * math.Log2(max(d, .008)*1e6)
@@ -122,7 +119,7 @@ func pure(spans []span) (variance, shortest float64) {
 			squares += y * y * s.weight / steps
 		}
 	}
-	return squares - sum*sum, shortest
+	return squares - sum*sum
 }
 
 // logOf is the logarithm of a wait as evidence sums it. On a coarse clock a wait

@@ -1,0 +1,94 @@
+package policy
+
+import "math"
+
+// A model may be the best of those catalogued and yet be wrong: the policy may be
+// unknown, or the group a mixture. fits tells whether the waits are those that
+// model i of the catalogue makes: none of them far less likely than its own, not
+// less spread, and of its size. Each test is lenient enough for strays and delays.
+func (e *Evidence) fits(s *scorer, i int) bool {
+	for class := range classes {
+		if e.classes>>class&1 != 0 && e.costsFit(s, i, class) && e.spreadFits(s, i, class) && e.sizeFits(s, i, class) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	excess    = 1.5  // nats a wait that delays other than assumed may cost
+	allowance = .12  // of a mean logarithm, in nats: strays
+	overseas  = .150 // seconds by which all waits may be late
+	surely    = 3.   // deviations
+)
+
+// costsFit compares what the waits cost the model with what its own would.
+func (e *Evidence) costsFit(s *scorer, i, class int) bool {
+	var n, want, variance float64
+	for k := range tracked + 1 {
+		c := float64(e.later)
+		if k < tracked {
+			c = float64(e.counts[k])
+		}
+		if c > 0 {
+			f := &s.table(class, k+1).expect[i]
+			n, want, variance = n+c, want+c*f.cost, variance+c*f.costs
+		}
+	}
+	cost := float64(e.costs[i]) / perNat
+	return cost-want <= excess*n+surely*math.Sqrt(variance)
+}
+
+// spreadFits compares the spread of waits before the same retry with the
+// policy's own jitter: too regular waits are another policy's. The sample
+// variance of a logarithm of uniform draws strays by sqrt(8/freedom) of itself,
+// skewed; three such deviations of its logarithm are allowed for.
+func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
+	var within, pure, freedom float64
+	within = float64(e.squares)
+	for k, c := range e.counts {
+		if c == 0 {
+			continue
+		}
+		mean := float64(e.sums[k]) / float64(c)
+		within -= float64(c) * mean * mean
+		pure += float64(c-1) * s.table(class, k+1).expect[i].pure
+		freedom += float64(c - 1)
+	}
+	if freedom < 4 || pure <= 0 {
+		return true
+	}
+	return within >= pure*math.Exp(-2.1*math.Sqrt(8/freedom))
+}
+
+// sizeFits compares the mean logarithm before each retry with the model's.
+func (e *Evidence) sizeFits(s *scorer, i, class int) bool {
+	for k, c := range e.counts {
+		if c == 0 {
+			continue
+		}
+		f := &s.table(class, k+1).expect[i]
+		off := math.Abs(float64(e.sums[k])/float64(c)-f.mean) / perOctave * math.Ln2
+		scale := math.Exp2(f.mean/perOctave) / 1e6
+		slack := allowance + overseas/scale + .4*tick(class)/scale
+		if off > slack+surely*e.deviation(s, i, class)/math.Sqrt(float64(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// deviation is that of the logarithm of one wait, in nats, by the model.
+func (e *Evidence) deviation(s *scorer, i, class int) float64 {
+	var sum, n float64
+	for k, c := range e.counts {
+		if c > 0 {
+			sum += float64(c) * s.table(class, k+1).expect[i].variance
+			n += float64(c)
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return math.Sqrt(sum/n) / perOctave * math.Ln2
+}

@@ -1,0 +1,263 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// Reading is what Evidence comes to.
+type Reading struct {
+	N int // waits scored
+
+	// The family: the likeliest one, "" where nothing is. It is a verdict only
+	// where Sure; otherwise Doubt tells why nothing can be told.
+	Family            string
+	FamilyProbability float64
+	Sure              bool
+	Doubt             string
+
+	// The policies of the catalogue that wait like this and cannot be told apart,
+	// likeliest first, with their probability together. Empty where the policy is
+	// none of the catalogue's, or nobody can tell. Named: the name, or one of them,
+	// is as sure as the family.
+	Names       []string
+	Probability float64
+	Named       bool
+	RunnerUp    string // the likeliest policy that is not among Names, or "a person" or "uncatalogued FAMILY"
+	RunnerUpOdd float64
+
+	Growth
+	Longest  time.Duration // longest wait seen
+	Attempts int           // after which the clients give up; 0: none is seen
+	Chain    int           // attempts of the longest chain
+
+	Honoured, Ignored, Unscored int // waits that kept to a hint, that came before its end, that were too vague
+}
+
+// Thresholds of a verdict, in nats. Those against a person are the ones at which
+// a person's clicks were called a policy in at most 3 of 1,000 runs.
+const (
+	apart       = 3.  // nearer models cannot be told apart
+	fewWaits    = 5   // below which
+	apartFew    = 7.  // is asked against a person
+	apartPerson = 5.  // and this from there on
+	sureOf      = .95 // posterior
+	nameWithin  = 1.5 // factor within which a base must be known before a library is named
+)
+
+// Reading reads the evidence. The same evidence gives the same reading.
+func (e *Evidence) Reading() Reading { return e.read(catalogued()) }
+
+// candidate is a model with its posterior.
+type candidate struct {
+	model int
+	cost  float64 // nats
+	odd   float64 // posterior
+}
+
+func (e *Evidence) read(s *scorer) (r Reading) {
+	for _, c := range e.counts {
+		r.N += int(c)
+	}
+	r.N += int(e.later)
+	r.Honoured, r.Ignored, r.Unscored = int(e.honoured), int(e.ignored), int(e.unscored)
+	r.Chain, r.Attempts = int(e.longest), e.cap()
+	if r.N == 0 {
+		r.Doubt = e.nothing()
+		return r
+	}
+	r.Longest = seconds(fromLog(float64(e.longestWait)))
+	r.Growth = e.growth()
+	all, unfit := e.posterior(s)
+	r.judgeFamily(s, all)
+	r.judgeNames(e, s, all)
+	r.doubts(s, all, unfit)
+	return r
+}
+
+// nothing says why there is no wait to score.
+func (e *Evidence) nothing() string {
+	switch {
+	case e.honoured > 0:
+		return "every wait kept to the server's hint, which hides the clients' own policy"
+	case e.unscored > 0:
+		return "the clock or the service times are too coarse to measure waits"
+	}
+	return "no retry was seen"
+}
+
+// posterior weighs the models that fit, likeliest first; all are as likely
+// before. unfit tells whether a catalogued one that does not fit came before.
+func (e *Evidence) posterior(s *scorer) (all []candidate, unfit bool) {
+	for i := range s.size() {
+		all = append(all, candidate{model: i, cost: float64(e.costs[i]) / perNat})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.cost, b.cost) })
+	for len(all) > 0 && all[0].model < s.human() && !e.fits(s, all[0].model) {
+		all, unfit = all[1:], true
+	}
+	fit := all[:0]
+	for _, c := range all {
+		if c.cost-all[0].cost > 20 || c.model < s.human() && !e.fits(s, c.model) {
+			continue
+		}
+		fit = append(fit, c)
+	}
+	all = fit
+	var sum float64
+	for i, c := range all {
+		all[i].odd = math.Exp(all[0].cost - c.cost)
+		sum += all[i].odd
+	}
+	for i := range all {
+		all[i].odd /= sum
+	}
+	return all, unfit
+}
+
+// judgeFamily sums the posterior by family.
+func (r *Reading) judgeFamily(s *scorer, all []candidate) {
+	odds := map[string]float64{}
+	var families []string
+	for _, c := range all {
+		f := s.family(c.model)
+		if !slices.Contains(families, f) {
+			families = append(families, f)
+		}
+		odds[f] += c.odd
+	}
+	for _, f := range families { // in order of their best model
+		if f != "" && odds[f] > r.FamilyProbability {
+			r.Family, r.FamilyProbability = f, odds[f]
+		}
+	}
+	if r.Family == "" {
+		return
+	}
+	best := slices.IndexFunc(all, func(c candidate) bool { return s.family(c.model) == r.Family })
+	r.Sure = r.FamilyProbability >= sureOf
+	for _, c := range all {
+		switch f := s.family(c.model); {
+		case f == "":
+			need := apartPerson
+			if r.N < fewWaits {
+				need = apartFew
+			}
+			r.Sure = r.Sure && c.cost-all[best].cost >= need
+		case f != r.Family:
+			r.Sure = r.Sure && c.cost-all[best].cost >= apart
+		}
+	}
+}
+
+// judgeNames collects the policies that cannot be told from the best one.
+func (r *Reading) judgeNames(e *Evidence, s *scorer, all []candidate) {
+	if len(all) == 0 || all[0].model >= s.human() {
+		if len(all) > 0 {
+			r.runnerUp(s, all[0])
+		}
+		return
+	}
+	var names []member
+	others := true // no model but those of the catalogue is near
+	for _, c := range all {
+		near := c.cost-all[0].cost < apart
+		switch {
+		case near && c.model < s.human():
+			names = append(names, e.members(&s.models[c.model])...)
+			r.Probability += c.odd
+		case near:
+			others = false
+			fallthrough
+		default:
+			if r.RunnerUp == "" {
+				r.runnerUp(s, c)
+			}
+		}
+	}
+	slices.SortStableFunc(names, func(a, b member) int { return cmp.Compare(a.against, b.against) })
+	for _, m := range names {
+		r.Names = append(r.Names, m.name)
+	}
+	within := surely * e.deviation(s, all[0].model, e.coarsest()) / math.Sqrt(float64(r.N))
+	r.Named = r.Sure && others && r.Probability >= sureOf && within <= math.Log(nameWithin)
+}
+
+func (r *Reading) runnerUp(s *scorer, c candidate) {
+	r.RunnerUpOdd = c.odd
+	switch {
+	case c.model < s.human():
+		r.RunnerUp = s.models[c.model].members[0].Name
+	case c.model == s.human():
+		r.RunnerUp = "a person"
+	default:
+		r.RunnerUp = "uncatalogued " + s.family(c.model)
+	}
+}
+
+// member is a policy of a model, and how many traits speak against it.
+type member struct {
+	name    string
+	against int
+}
+
+// members lists those of a model whose ceiling and count allow what was seen.
+// What users change at will or chains show badly only puts them in order.
+func (e *Evidence) members(m *model) (all []member) {
+	for _, p := range m.members {
+		against := 0
+		if most := p.most(); fromLog(float64(e.longestWait)) > 1.1*most.Seconds()+.5 {
+			against += 2
+		}
+		if p.Attempts > 0 && int(e.longest) > p.Attempts {
+			against++
+		}
+		if c := e.cap(); c > 0 && p.Attempts > 0 && c != p.Attempts {
+			against++
+		}
+		if e.honoured > e.ignored && !p.ReadsHint() || e.ignored > e.honoured && p.ReadsHint() {
+			against++
+		}
+		all = append(all, member{p.Name, against})
+	}
+	return all
+}
+
+// most is the longest delay of the policy's own.
+func (p *Policy) most() (d time.Duration) {
+	for _, s := range p.spans(64) {
+		d = max(d, s.high)
+	}
+	return d
+}
+
+// cap is after how many attempts clients give up: at least three gave up after
+// the most attempts that any chain has, and hardly any before.
+func (e *Evidence) cap() int {
+	if e.atLongest >= 3 && 5*int(e.atLongest) >= 4*int(e.gaveUp) {
+		return int(e.longest)
+	}
+	return 0
+}
+
+// doubts says why there is no verdict.
+func (r *Reading) doubts(s *scorer, all []candidate, unfit bool) {
+	if r.Sure {
+		return
+	}
+	switch {
+	case r.Family == "" || len(all) > 0 && all[0].model == s.human():
+		if f := r.Growth.family(); f != "" && unfit {
+			r.Family, r.FamilyProbability = f, 0
+			r.Doubt = "no catalogued policy fits; the family is that of the waits' growth and spread"
+			return
+		}
+		r.Doubt = "the waits look no more like a policy than like people"
+	case r.N < fewWaits:
+		r.Doubt = "too few waits"
+	default:
+		r.Doubt = "several families fit"
+	}
+}
