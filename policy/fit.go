@@ -71,24 +71,26 @@ func (e *Evidence) sizeFits(s *scorer, i, class int) bool {
 		off := math.Abs(float64(e.sums[k])/float64(c)-f.mean) / perOctave * math.Ln2
 		scale := math.Exp2(f.mean/perOctave) / 1e6
 		slack := allowance + overseas/scale + .4*tick(class)/scale
-		if off > slack+surely*e.deviation(s, i, class)/math.Sqrt(float64(c)) {
+		if off > slack+surely*e.deviation(s, i, class, k)/math.Sqrt(float64(c)) {
 			return false
 		}
 	}
 	return true
 }
 
-// deviation is that of the logarithm of one wait, in nats, by the model.
-func (e *Evidence) deviation(s *scorer, i, class int) float64 {
-	var sum, n float64
+// deviation is that of the logarithm of a wait before retry k+1, by the model.
+func (e *Evidence) deviation(s *scorer, i, class, k int) float64 {
+	return math.Sqrt(s.table(class, k+1).expect[i].variance) / perOctave * math.Ln2
+}
+
+// within is how well, as a logarithm, the waits before some retry fix the size of
+// the model's.
+func (e *Evidence) within(s *scorer, i int) float64 {
+	best, class := math.Inf(1), e.coarsest()
 	for k, c := range e.counts {
 		if c > 0 {
-			sum += float64(c) * s.table(class, k+1).expect[i].variance
-			n += float64(c)
+			best = min(best, surely*e.deviation(s, i, class, k)/math.Sqrt(float64(c)))
 		}
 	}
-	if n == 0 {
-		return 0
-	}
-	return math.Sqrt(sum/n) / perOctave * math.Ln2
+	return best
 }

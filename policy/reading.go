@@ -34,12 +34,16 @@ type Reading struct {
 	Chain    int           // attempts of the longest chain
 
 	Honoured, Ignored, Unscored int // waits that kept to a hint, that came before its end, that were too vague
+
+	coarse bool // the clock shows tenths of a second or less, and the waits are longer than that
 }
 
 // Thresholds of a verdict, in nats. Those against a person are the ones at which
 // a person's clicks were called a policy in at most 3 of 1,000 runs.
 const (
-	apart       = 3.  // nearer models cannot be told apart
+	apart       = 3.  // nearer models cannot be told apart, nor those
+	drift       = .25 // nearer by this for each wait: no model of delays is exact,
+	driftCoarse = .10 // which matters less where the clock blurs them
 	fewWaits    = 5   // below which
 	apartFew    = 7.  // is asked against a person
 	apartPerson = 5.  // and this from there on
@@ -70,8 +74,10 @@ func (e *Evidence) read(s *scorer) (r Reading) {
 	}
 	r.Longest = seconds(fromLog(float64(e.longestWait)))
 	r.Growth = e.growth()
+	r.coarse = tick(e.coarsest()) > .1 && r.Longest.Seconds() > 2*tick(e.coarsest())
 	all, unfit := e.posterior(s)
 	r.judgeFamily(s, all)
+	r.Sure = r.Sure && !unfit
 	r.judgeNames(e, s, all)
 	r.doubts(s, all, unfit)
 	return r
@@ -89,15 +95,18 @@ func (e *Evidence) nothing() string {
 }
 
 // posterior weighs the models that fit, likeliest first; all are as likely
-// before. unfit tells whether a catalogued one that does not fit came before.
+// before. unfit tells that one which does not fit is likelier by so much that the
+// waits must come from something else: an unknown policy, or several.
 func (e *Evidence) posterior(s *scorer) (all []candidate, unfit bool) {
 	for i := range s.size() {
 		all = append(all, candidate{model: i, cost: float64(e.costs[i]) / perNat})
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.cost, b.cost) })
+	least := all[0].cost
 	for len(all) > 0 && all[0].model < s.human() && !e.fits(s, all[0].model) {
-		all, unfit = all[1:], true
+		all = all[1:]
 	}
+	unfit = len(all) == 0 || all[0].cost-least >= apart
 	fit := all[:0]
 	for _, c := range all {
 		if c.cost-all[0].cost > 20 || c.model < s.human() && !e.fits(s, c.model) {
@@ -147,9 +156,17 @@ func (r *Reading) judgeFamily(s *scorer, all []candidate) {
 			}
 			r.Sure = r.Sure && c.cost-all[best].cost >= need
 		case f != r.Family:
-			r.Sure = r.Sure && c.cost-all[best].cost >= apart
+			r.Sure = r.Sure && c.cost-all[best].cost >= r.apart()
 		}
 	}
+}
+
+// apart is by how much another model must be worse to be ruled out.
+func (r *Reading) apart() float64 {
+	if r.coarse {
+		return apart + driftCoarse*float64(r.N)
+	}
+	return apart + drift*float64(r.N)
 }
 
 // judgeNames collects the policies that cannot be told from the best one.
@@ -163,7 +180,7 @@ func (r *Reading) judgeNames(e *Evidence, s *scorer, all []candidate) {
 	var names []member
 	others := true // no model but those of the catalogue is near
 	for _, c := range all {
-		near := c.cost-all[0].cost < apart
+		near := c.cost-all[0].cost < r.apart()
 		switch {
 		case near && c.model < s.human():
 			names = append(names, e.members(&s.models[c.model])...)
@@ -181,8 +198,7 @@ func (r *Reading) judgeNames(e *Evidence, s *scorer, all []candidate) {
 	for _, m := range names {
 		r.Names = append(r.Names, m.name)
 	}
-	within := surely * e.deviation(s, all[0].model, e.coarsest()) / math.Sqrt(float64(r.N))
-	r.Named = r.Sure && others && r.Probability >= sureOf && within <= math.Log(nameWithin)
+	r.Named = r.Sure && others && r.Probability >= sureOf && e.within(s, all[0].model) <= math.Log(nameWithin)
 }
 
 func (r *Reading) runnerUp(s *scorer, c candidate) {
@@ -227,6 +243,13 @@ func (e *Evidence) members(m *model) (all []member) {
 
 // most is the longest delay of the policy's own.
 func (p *Policy) most() (d time.Duration) {
+	switch p.ownFamily() {
+	case Decorrelated, SmoothJitter: // whose spans are long to make
+		if p.Cap == 0 {
+			return DefaultCap
+		}
+		return p.Cap
+	}
 	for _, s := range p.spans(64) {
 		d = max(d, s.high)
 	}

@@ -77,10 +77,27 @@ func (s *scorer) column(lls []int16, t *table, i int, spans []span, class int) [
 			if r := tick(class); r > 0 { // the clock says 0: so likely is one tick
 				x, density = 0, (reaches(r/50, spans, class)-reaches(-r/50, spans, class))*25
 			}
-			shares[bin] = high // whatever is shorter
 		}
 		lls[bin*t.width+i] = units((1-stray)*density + stray*blurred(anything, x, tick(class)))
 		low = high
+	}
+	if tick(class) > 0 {
+		return ticked(spans, class)
+	}
+	shares[0] = reaches(edge(1), spans, class) // whatever is shorter
+	return shares
+}
+
+// ticked is how likely each bin is on a coarse clock, which shows whole ticks.
+func ticked(spans []span, class int) []float64 {
+	const most = 4096 // ticks; later ones are as good as none for a fit
+	shares, r := make([]float64, bins), tick(class)
+	for j := range most {
+		x := float64(j) * r
+		shares[binOf(seconds(x))] += (reaches(x+r/50, spans, class) - reaches(x-r/50, spans, class)) * 25
+		if reaches(x-r, spans, class) > 1-1e-6 {
+			break
+		}
 	}
 	return shares
 }
