@@ -13,9 +13,8 @@ func TestDebug(t *testing.T) {
 		tr  traffic
 		n   int
 	}{
-		{table25, traffic{noise: 20 * ms, tick: time.Second, chain: 3}, 50},
-		{libraries, traffic{noise: 50 * ms, tick: ms, chain: 3}, 20},
-		{libraries, traffic{noise: 8 * ms, tick: ms, chain: 3}, 3},
+		{table25, traffic{noise: 20 * ms, tick: time.Second, chain: 3}, 12},
+		{libraries, traffic{noise: 20 * ms, tick: time.Second, chain: 3}, 20},
 	} {
 		s := newScorer(c.set)
 		for i, l := range c.set {
@@ -27,7 +26,7 @@ func TestDebug(t *testing.T) {
 			}
 			conf := map[string]int{}
 			rng := rand.New(rand.NewPCG(uint64(i), 7))
-			for range 20 {
+			for range 100 {
 				var e Evidence
 				c.tr.observe(&e, s, &p, c.n, rng)
 				r := e.read(s)

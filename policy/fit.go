@@ -50,9 +50,12 @@ func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
 		if c == 0 {
 			continue
 		}
-		mean := float64(e.sums[k]) / float64(c)
+		f, mean := &s.table(class, k+1).expect[i], float64(e.sums[k])/float64(c)
+		if r := tick(class); r > 0 && math.Sqrt(f.pure)/perOctave*math.Ln2*fromLog(f.mean) < 2*r {
+			return true // the clock hides the jitter
+		}
 		within -= float64(c) * mean * mean
-		pure += float64(c-1) * s.table(class, k+1).expect[i].pure
+		pure += float64(c-1) * f.pure
 		freedom += float64(c - 1)
 	}
 	if freedom < 4 || pure <= 0 {

@@ -75,9 +75,10 @@ func (e *Evidence) read(s *scorer) (r Reading) {
 	r.Longest = seconds(fromLog(float64(e.longestWait)))
 	r.Growth = e.growth()
 	r.coarse = tick(e.coarsest()) > .1 && r.Longest.Seconds() > 2*tick(e.coarsest())
-	all, unfit := e.posterior(s)
+	every := e.candidates(s)
+	all, unfit := e.posterior(s, every)
 	r.judgeFamily(s, all)
-	r.Sure = r.Sure && !unfit
+	r.Sure = r.Family != "" && r.FamilyProbability >= sureOf && !unfit && r.outdoes(s, every)
 	r.judgeNames(e, s, all)
 	r.doubts(s, all, unfit)
 	return r
@@ -94,14 +95,20 @@ func (e *Evidence) nothing() string {
 	return "no retry was seen"
 }
 
-// posterior weighs the models that fit, likeliest first; all are as likely
-// before. unfit tells that one which does not fit is likelier by so much that the
-// waits must come from something else: an unknown policy, or several.
-func (e *Evidence) posterior(s *scorer) (all []candidate, unfit bool) {
+// candidates are all models, likeliest first.
+func (e *Evidence) candidates(s *scorer) (all []candidate) {
 	for i := range s.size() {
 		all = append(all, candidate{model: i, cost: float64(e.costs[i]) / perNat})
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.cost, b.cost) })
+	return all
+}
+
+// posterior weighs the models that fit; all are as likely before. unfit tells
+// that one which does not fit is likelier by so much that the waits must come
+// from something else: an unknown policy, or several.
+func (e *Evidence) posterior(s *scorer, every []candidate) (all []candidate, unfit bool) {
+	all = slices.Clone(every)
 	least := all[0].cost
 	for len(all) > 0 && all[0].model < s.human() && !e.fits(s, all[0].model) {
 		all = all[1:]
@@ -142,23 +149,27 @@ func (r *Reading) judgeFamily(s *scorer, all []candidate) {
 			r.Family, r.FamilyProbability = f, odds[f]
 		}
 	}
-	if r.Family == "" {
-		return
-	}
-	best := slices.IndexFunc(all, func(c candidate) bool { return s.family(c.model) == r.Family })
-	r.Sure = r.FamilyProbability >= sureOf
-	for _, c := range all {
+}
+
+// outdoes tells whether the family's best model leaves every model of another far
+// enough behind, those that do not fit included.
+func (r *Reading) outdoes(s *scorer, every []candidate) bool {
+	best := slices.IndexFunc(every, func(c candidate) bool { return s.family(c.model) == r.Family })
+	for _, c := range every {
+		need := r.apart()
 		switch f := s.family(c.model); {
+		case f == r.Family:
+			continue
+		case f == "" && r.N < fewWaits:
+			need = apartFew
 		case f == "":
-			need := apartPerson
-			if r.N < fewWaits {
-				need = apartFew
-			}
-			r.Sure = r.Sure && c.cost-all[best].cost >= need
-		case f != r.Family:
-			r.Sure = r.Sure && c.cost-all[best].cost >= r.apart()
+			need = apartPerson
+		}
+		if c.cost-every[best].cost < need {
+			return false
 		}
 	}
+	return true
 }
 
 // apart is by how much another model must be worse to be ruled out.
