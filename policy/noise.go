@@ -24,7 +24,7 @@ var (
 	// one of these means (seconds), and how likely each. The longest of the first
 	// class is a client overseas.
 	delays = [slacks][3]delay{
-		{{.008, .48}, {.050, .43}, {.250, .09}},
+		{{.008, .46}, {.050, .50}, {.250, .04}},
 		{{.050, .40}, {.250, .40}, {1, .20}},
 		{{.250, .40}, {1, .40}, {4, .20}},
 	}
