@@ -16,7 +16,7 @@ func (e *Evidence) fits(s *scorer, i int) bool {
 }
 
 const (
-	excess    = 1.5  // nats a wait that delays other than assumed may cost
+	excess    = .75  // nats a wait that delays other than assumed may cost
 	allowance = .12  // of a mean logarithm, in nats: strays
 	overseas  = .150 // seconds by which all waits may be late
 	surely    = 3.   // deviations
@@ -40,11 +40,11 @@ func (e *Evidence) costsFit(s *scorer, i, class int) bool {
 }
 
 // spreadFits compares the spread of waits before the same retry with the
-// policy's own jitter: too regular waits are another policy's. The sample
-// variance of a logarithm of uniform draws strays by sqrt(8/freedom) of itself,
-// skewed; three such deviations of its logarithm are allowed for.
+// policy's own jitter: too regular waits are another policy's. A sample variance
+// strays from the true one by sqrt((kurtosis-1)/freedom) of it, upwards more than
+// downwards: 2.1 such deviations of its logarithm are allowed for.
 func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
-	var within, pure, freedom float64
+	var within, pure, freedom, strays float64
 	within = float64(e.squares)
 	for k, c := range e.counts {
 		if c == 0 {
@@ -56,12 +56,13 @@ func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
 		}
 		within -= float64(c) * mean * mean
 		pure += float64(c-1) * f.pure
+		strays = max(strays, f.strays)
 		freedom += float64(c - 1)
 	}
 	if freedom < 4 || pure <= 0 {
 		return true
 	}
-	return within >= pure*math.Exp(-2.1*math.Sqrt(8/freedom))
+	return within >= pure*math.Exp(-2.1*math.Sqrt(strays/freedom))
 }
 
 // sizeFits compares the mean logarithm before each retry with the model's.

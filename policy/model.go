@@ -113,3 +113,8 @@ func (s *scorer) family(i int) string {
 	}
 	return generalFamilies[i-s.human()-1]
 }
+
+// loose tells of a general model with jitter. It says that the policy is not in
+// the catalogue, but cannot tell one kind of jitter from another, a mixture or a
+// person.
+func (s *scorer) loose(i int) bool { return i > s.human()+linearWait }

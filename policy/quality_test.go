@@ -42,10 +42,11 @@ type traffic struct {
 	tick   time.Duration // the clock truncates to it
 	chain  int           // retries of a chain
 	stray  float64       // share of waits that are anything
+	slack  time.Duration // as told to the observer
 }
 
 func (tr traffic) observe(e *Evidence, s *scorer, p *Policy, n int, rng *rand.Rand) {
-	for n > 0 {
+	for n > 0 && p.spans(1) != nil {
 		var r Retry
 		var seen time.Duration
 		at := time.Duration(rng.Int64N(int64(time.Hour)))
@@ -59,8 +60,8 @@ func (tr traffic) observe(e *Evidence, s *scorer, p *Policy, n int, rng *rand.Ra
 			if rng.Float64() < tr.stray {
 				end = at + time.Duration(math.Exp(rng.Float64()*math.Log(120e3))*1e6)
 			}
-			w := Wait{Retry: r.N, Wait: end.Truncate(tr.tick) - at.Truncate(tr.tick), Prev: seen, Resolution: tr.tick}
-			class, _ := classOf(w.Resolution, 0)
+			w := Wait{Retry: r.N, Wait: end.Truncate(tr.tick) - at.Truncate(tr.tick), Prev: seen, Resolution: tr.tick, Slack: tr.slack}
+			class, _ := classOf(w.Resolution, w.Slack)
 			e.observe(s, class, w)
 			seen, at, n = w.Wait, end, n-1
 		}

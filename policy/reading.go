@@ -155,15 +155,18 @@ func (r *Reading) judgeFamily(s *scorer, all []candidate) {
 // enough behind, those that do not fit included.
 func (r *Reading) outdoes(s *scorer, every []candidate) bool {
 	best := slices.IndexFunc(every, func(c candidate) bool { return s.family(c.model) == r.Family })
+	if s.loose(every[best].model) {
+		return false
+	}
 	for _, c := range every {
 		need := r.apart()
 		switch f := s.family(c.model); {
 		case f == r.Family:
 			continue
 		case f == "" && r.N < fewWaits:
-			need = apartFew
+			need = max(need, apartFew)
 		case f == "":
-			need = apartPerson
+			need = max(need, apartPerson)
 		}
 		if c.cost-every[best].cost < need {
 			return false

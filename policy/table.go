@@ -24,7 +24,7 @@ type table struct {
 // fit is what a model expects of the waits before one retry if it is the truth.
 type fit struct {
 	mean, variance float64 // of the wait's logarithm, in perOctave-ths
-	pure           float64 // the variance that is the policy's own
+	pure, strays   float64 // the variance that is the policy's own, and how a sample's strays: (kurtosis - 1)
 	cost, costs    float64 // mean and variance of what a wait costs it, in nats
 }
 
@@ -120,23 +120,32 @@ func (t *table) expected(i int, spans []span, shares []float64, class int) (f fi
 	f.cost /= total
 	f.variance = f.variance/total - f.mean*f.mean
 	f.costs = f.costs/total - f.cost*f.cost
-	f.pure = pure(spans)
+	f.pure, f.strays = pure(spans)
 	return f
 }
 
-// pure is the variance of the logarithm of the spans' delays.
-func pure(spans []span) float64 {
-	const steps = 32
-	var sum, squares float64
-	for _, s := range spans {
-		for i := range steps {
-			d := s.low.Seconds() + (s.high-s.low).Seconds()*(float64(i)+.5)/steps
-			y := perOctave * math.Log2(max(d, .008)*1e6)
-			sum += y * s.weight / steps
-			squares += y * y * s.weight / steps
+// pure is the variance of the logarithm of the spans' delays, and its kurtosis
+// less 1: a sample variance of n strays by the root of that over n, of itself.
+func pure(spans []span) (variance, strays float64) {
+	const steps = 64
+	var sum, squares, fourth float64
+	each := func(do func(y, weight float64)) {
+		for _, s := range spans {
+			for i := range steps {
+				d := s.low.Seconds() + (s.high-s.low).Seconds()*(float64(i)+.5)/steps
+				do(perOctave*math.Log2(max(d, .008)*1e6), s.weight/steps)
+			}
 		}
 	}
-	return squares - sum*sum
+	each(func(y, weight float64) { sum += weight * y })
+	each(func(y, weight float64) {
+		z := (y - sum) * (y - sum)
+		squares, fourth = squares+weight*z, fourth+weight*z*z
+	})
+	if squares == 0 {
+		return 0, 0
+	}
+	return squares, fourth/(squares*squares) - 1
 }
 
 // logOf is the logarithm of a wait as evidence sums it. On a coarse clock a wait

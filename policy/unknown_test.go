@@ -78,8 +78,17 @@ func checkRate(t *testing.T, what string, hits, runs int) {
 func TestMixtures(t *testing.T) {
 	s := catalogued()
 	pairs := [][2]string{
-		{"openai", "aws-standard"}, {"p-retry", "openai"}, {"fetch-retry", "polly"}, {"curl", "ky"}, {"cenkalti", "azcore"}, {"urllib3", "p-retry"},
-		{"aws-sdk-go-v2", "kiota"}, {"got", "stripe-python"}, {"wget", "octokit"}, {"resilience4j", "grpc"}, {"dotnet-resilience", "feign"},
+		{"openai", "aws-standard"},
+		{"p-retry", "openai"},
+		{"fetch-retry", "polly"},
+		{"curl", "ky"},
+		{"cenkalti", "azcore"},
+		{"urllib3", "p-retry"},
+		{"aws-sdk-go-v2", "kiota"},
+		{"got", "stripe-python"},
+		{"wget", "octokit"},
+		{"resilience4j", "grpc"},
+		{"dotnet-resilience", "feign"},
 	}
 	for _, n := range []int{6, 12, 30, 100} {
 		var all claims
@@ -154,16 +163,20 @@ func TestPeople(t *testing.T) {
 // service times: verdicts become fewer, never wrong.
 func TestDelaysAndStrays(t *testing.T) {
 	for _, tr := range []traffic{
-		{noise: 8 * ms, offset: 40 * ms, tick: ms, chain: 3}, {noise: 20 * ms, offset: 150 * ms, tick: ms, chain: 3},
-		{noise: 8 * ms, tick: ms, chain: 3, stray: .05}, {noise: 8 * ms, tick: ms, chain: 3, stray: .15},
-		{noise: 8 * ms, tick: 10 * ms, chain: 3}, {noise: 8 * ms, tick: 100 * ms, chain: 3}, {noise: 1, tick: time.Microsecond, chain: 8},
+		{noise: 8 * ms, offset: 40 * ms, tick: ms, chain: 3},
+		{noise: 20 * ms, offset: 150 * ms, tick: ms, chain: 3, slack: 200 * ms},
+		{noise: 8 * ms, tick: ms, chain: 3, stray: .05},
+		{noise: 8 * ms, tick: ms, chain: 3, stray: .15},
+		{noise: 8 * ms, tick: 10 * ms, chain: 3},
+		{noise: 8 * ms, tick: 100 * ms, chain: 3},
+		{noise: 1, tick: time.Microsecond, chain: 8},
 	} {
 		for _, n := range []int{3, 12, 50} {
 			all := score{}
 			for i, l := range libraries {
 				all.add(identify(catalogued(), l, tr, n, max(2, quality()/3), uint64(i)))
 			}
-			log(t, "offset %s, noise %s, strays %.2f, clock %s, chains of %d, %2d waits: %s", tr.offset, tr.noise, tr.stray, tr.tick, tr.chain, n, all)
+			log(t, "offset %s, slack %s, noise %s, strays %.2f, clock %s, chains of %d, %2d waits: %s", tr.offset, tr.slack, tr.noise, tr.stray, tr.tick, tr.chain, n, all)
 			checkRate(t, fmt.Sprintf("%+v, %d waits: wrong and sure", tr, n), all.wrong, all.runs)
 		}
 	}
