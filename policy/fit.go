@@ -16,7 +16,8 @@ func (e *Evidence) fits(s *scorer, i int) bool {
 }
 
 const (
-	excess    = .75  // nats a wait that delays other than assumed may cost
+	excess    = .50  // nats a wait that delays other than assumed may cost,
+	excessOf  = .20  // and that of policies so broad that delays hardly matter
 	allowance = .12  // of a mean logarithm, in nats: strays
 	overseas  = .150 // seconds by which all waits may be late
 	surely    = 3.   // deviations
@@ -36,7 +37,11 @@ func (e *Evidence) costsFit(s *scorer, i, class int) bool {
 		}
 	}
 	cost := float64(e.costs[i]) / perNat
-	return cost-want <= excess*n+surely*math.Sqrt(variance)
+	most := excess
+	if broad(s.family(i)) {
+		most = excessOf
+	}
+	return cost-want <= most*n+surely*math.Sqrt(variance)
 }
 
 // spreadFits compares the spread of waits before the same retry with the
@@ -44,8 +49,7 @@ func (e *Evidence) costsFit(s *scorer, i, class int) bool {
 // strays from the true one by sqrt((kurtosis-1)/freedom) of it, upwards more than
 // downwards: 2.1 such deviations of its logarithm are allowed for.
 func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
-	var within, pure, freedom, strays float64
-	within = float64(e.squares)
+	within, pure, freedom, strays := float64(e.squares), 0., 0., 0.
 	for k, c := range e.counts {
 		if c == 0 {
 			continue
@@ -55,15 +59,18 @@ func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
 			return true // the clock hides the jitter
 		}
 		within -= float64(c) * mean * mean
-		pure += float64(c-1) * f.pure
-		strays = max(strays, f.strays)
-		freedom += float64(c - 1)
+		n := float64(c - 1)
+		pure, freedom, strays = pure+n*f.pure, freedom+n, strays+n*f.pure*f.pure*max(f.strays, 1.2)
 	}
-	if freedom < 4 || pure <= 0 {
+	if freedom < 4 || pure < noJitter*freedom {
 		return true
 	}
-	return within >= pure*math.Exp(-2.1*math.Sqrt(strays/freedom))
+	return within >= pure*math.Exp(-2.1*math.Sqrt(strays)/pure)
 }
+
+// noJitter is a variance, in squared perOctave-ths, that noise hides: a deviation
+// of 5 %.
+const noJitter = 25
 
 // sizeFits compares the mean logarithm before each retry with the model's.
 func (e *Evidence) sizeFits(s *scorer, i, class int) bool {

@@ -47,6 +47,7 @@ const (
 	fewWaits    = 5   // below which
 	apartFew    = 7.  // is asked against a person
 	apartPerson = 5.  // and this from there on
+	apartBroad  = .50 // for each wait, where the policy is as broad as people
 	sureOf      = .95 // posterior
 	nameWithin  = 1.5 // factor within which a base must be known before a library is named
 )
@@ -165,6 +166,8 @@ func (r *Reading) outdoes(s *scorer, every []candidate) bool {
 			continue
 		case f == "" && r.N < fewWaits:
 			need = max(need, apartFew)
+		case f == "" && broad(r.Family):
+			need = max(apartFew, apart+apartBroad*float64(r.N))
 		case f == "":
 			need = max(need, apartPerson)
 		}
@@ -181,6 +184,11 @@ func (r *Reading) apart() float64 {
 		return apart + driftCoarse*float64(r.N)
 	}
 	return apart + drift*float64(r.N)
+}
+
+// broad tells of families whose waits spread about as widely as those of people.
+func broad(family string) bool {
+	return family == FullJitter || family == SmoothJitter || family == Decorrelated
 }
 
 // judgeNames collects the policies that cannot be told from the best one.
