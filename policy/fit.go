@@ -5,10 +5,11 @@ import "math"
 // A model may be the best of those catalogued and yet be wrong: the policy may be
 // unknown, or the group a mixture. fits tells whether the waits are those that
 // model i of the catalogue makes: none of them far less likely than its own, not
-// less spread, and of its size. Each test is lenient enough for strays and delays.
-func (e *Evidence) fits(s *scorer, i int) bool {
+// less spread, and of its size, give or take so many deviations. Each test is
+// lenient enough for strays and delays.
+func (e *Evidence) fits(s *scorer, i int, deviations float64) bool {
 	for class := range classes {
-		if e.classes>>class&1 != 0 && e.costsFit(s, i, class) && e.spreadFits(s, i, class) && e.sizeFits(s, i, class) {
+		if e.classes>>class&1 != 0 && e.costsFit(s, i, class, deviations) && e.spreadFits(s, i, class, deviations) && e.sizeFits(s, i, class) {
 			return true
 		}
 	}
@@ -16,15 +17,16 @@ func (e *Evidence) fits(s *scorer, i int) bool {
 }
 
 const (
-	excess    = .50  // nats a wait that delays other than assumed may cost,
+	excess    = .35  // nats a wait that delays other than assumed may cost,
 	excessOf  = .20  // and that of policies so broad that delays hardly matter
 	allowance = .12  // of a mean logarithm, in nats: strays
 	overseas  = .150 // seconds by which all waits may be late
-	surely    = 3.   // deviations
+	surely    = 3.   // deviations at which a policy is ruled out,
+	plainly   = 1.2  // and within which one is claimed
 )
 
 // costsFit compares what the waits cost the model with what its own would.
-func (e *Evidence) costsFit(s *scorer, i, class int) bool {
+func (e *Evidence) costsFit(s *scorer, i, class int, deviations float64) bool {
 	var n, want, variance float64
 	for k := range tracked + 1 {
 		c := float64(e.later)
@@ -41,14 +43,14 @@ func (e *Evidence) costsFit(s *scorer, i, class int) bool {
 	if broad(s.family(i)) {
 		most = excessOf
 	}
-	return cost-want <= most*n+surely*math.Sqrt(variance)
+	return cost-want <= most*n+deviations*math.Sqrt(variance)
 }
 
 // spreadFits compares the spread of waits before the same retry with the
 // policy's own jitter: too regular waits are another policy's. A sample variance
 // strays from the true one by sqrt((kurtosis-1)/freedom) of it, upwards more than
-// downwards: 2.1 such deviations of its logarithm are allowed for.
-func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
+// downwards: of its logarithm, .7 such deviations count as one.
+func (e *Evidence) spreadFits(s *scorer, i, class int, deviations float64) bool {
 	within, pure, freedom, strays := float64(e.squares), 0., 0., 0.
 	for k, c := range e.counts {
 		if c == 0 {
@@ -65,7 +67,7 @@ func (e *Evidence) spreadFits(s *scorer, i, class int) bool {
 	if freedom < 4 || pure < noJitter*freedom {
 		return true
 	}
-	return within >= pure*math.Exp(-2.1*math.Sqrt(strays)/pure)
+	return within >= pure*math.Exp(-.7*deviations*math.Sqrt(strays)/pure)
 }
 
 // noJitter is a variance, in squared perOctave-ths, that noise hides: a deviation

@@ -106,6 +106,8 @@ func (s *scorer) size() int { return len(s.models) + 1 + general }
 // family names what a model is; "" for a person.
 func (s *scorer) family(i int) string {
 	switch {
+	case i < len(s.models) && s.models[i].family == SmoothJitter:
+		return Decorrelated // Polly's name for it, and nobody could tell them apart
 	case i < len(s.models):
 		return s.models[i].family
 	case i == s.human():

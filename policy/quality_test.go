@@ -85,6 +85,14 @@ func modelOf(s *scorer, name string) int {
 	})
 }
 
+// familyOf is the family a reading should name.
+func familyOf(p *Policy) string {
+	if f := p.ownFamily(); f != SmoothJitter {
+		return f
+	}
+	return Decorrelated
+}
+
 type score struct{ runs, exact, family, guess, sure, wrong, named, misnamed int }
 
 func (c *score) add(o score) {
@@ -119,16 +127,16 @@ func identify(s *scorer, l library, tr traffic, n, runs int, seed uint64) (c sco
 		if e.costs[best] == e.costs[truth] {
 			c.exact++
 		}
-		if s.models[best].family == p.ownFamily() {
+		if s.family(best) == familyOf(&p) {
 			c.family++
 		}
 		r := e.read(s)
-		if r.Family == p.ownFamily() {
+		if r.Family == familyOf(&p) {
 			c.guess++
 		}
 		if r.Sure {
 			c.sure++
-			if r.Family != p.ownFamily() {
+			if r.Family != familyOf(&p) {
 				c.wrong++
 			}
 		}

@@ -47,13 +47,18 @@ const (
 	fewWaits    = 5   // below which
 	apartFew    = 7.  // is asked against a person
 	apartPerson = 5.  // and this from there on
-	apartBroad  = .50 // for each wait, where the policy is as broad as people
+	apartBroad  = .60 // for each wait, where the policy is as broad as people
 	sureOf      = .95 // posterior
 	nameWithin  = 1.5 // factor within which a base must be known before a library is named
 )
 
 // Reading reads the evidence. The same evidence gives the same reading.
 func (e *Evidence) Reading() Reading { return e.read(catalogued()) }
+
+// plain tells whether the best of the catalogue, if that is best, fits closely.
+func (e *Evidence) plain(s *scorer, all []candidate) bool {
+	return all[0].model >= s.human() || e.fits(s, all[0].model, plainly)
+}
 
 // candidate is a model with its posterior.
 type candidate struct {
@@ -79,7 +84,7 @@ func (e *Evidence) read(s *scorer) (r Reading) {
 	every := e.candidates(s)
 	all, unfit := e.posterior(s, every)
 	r.judgeFamily(s, all)
-	r.Sure = r.Family != "" && r.FamilyProbability >= sureOf && !unfit && r.outdoes(s, every)
+	r.Sure = r.Family != "" && r.FamilyProbability >= sureOf && !unfit && r.outdoes(s, every) && e.plain(s, all)
 	r.judgeNames(e, s, all)
 	r.doubts(s, all, unfit)
 	return r
@@ -111,13 +116,13 @@ func (e *Evidence) candidates(s *scorer) (all []candidate) {
 func (e *Evidence) posterior(s *scorer, every []candidate) (all []candidate, unfit bool) {
 	all = slices.Clone(every)
 	least := all[0].cost
-	for len(all) > 0 && all[0].model < s.human() && !e.fits(s, all[0].model) {
+	for len(all) > 0 && all[0].model < s.human() && !e.fits(s, all[0].model, surely) {
 		all = all[1:]
 	}
 	unfit = len(all) == 0 || all[0].cost-least >= apart
 	fit := all[:0]
 	for _, c := range all {
-		if c.cost-all[0].cost > 20 || c.model < s.human() && !e.fits(s, c.model) {
+		if c.cost-all[0].cost > 20 || c.model < s.human() && !e.fits(s, c.model, surely) {
 			continue
 		}
 		fit = append(fit, c)
@@ -188,7 +193,7 @@ func (r *Reading) apart() float64 {
 
 // broad tells of families whose waits spread about as widely as those of people.
 func broad(family string) bool {
-	return family == FullJitter || family == SmoothJitter || family == Decorrelated
+	return family == FullJitter || family == Decorrelated
 }
 
 // judgeNames collects the policies that cannot be told from the best one.

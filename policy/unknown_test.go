@@ -47,7 +47,7 @@ func TestUncataloguedPolicies(t *testing.T) {
 				one.runs++
 				if r.Sure {
 					one.sure++
-					if f := p.ownFamily(); r.Family != f && !(f == EqualJitter && r.Family == ScaledJitter) {
+					if f := familyOf(&p); r.Family != f && !(f == EqualJitter && r.Family == ScaledJitter) {
 						one.wrong++
 					}
 				}
@@ -101,7 +101,7 @@ func TestMixtures(t *testing.T) {
 				for _, name := range pair {
 					p, _ := Library(name)
 					p.Attempts = 0
-					families = append(families, p.ownFamily())
+					families = append(families, familyOf(&p))
 					traffic{noise: 8 * ms, tick: ms, chain: 3}.observe(&e, s, &p, n/2, rng)
 				}
 				r := e.read(s)
