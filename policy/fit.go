@@ -70,9 +70,9 @@ func (e *Evidence) spreadFits(s *scorer, i, class int, deviations float64) bool 
 	return within >= pure*math.Exp(-.7*deviations*math.Sqrt(strays)/pure)
 }
 
-// noJitter is a variance, in squared perOctave-ths, that noise hides: a deviation
-// of 5 %.
-const noJitter = 25
+// noJitter is a variance, in squared perOctave-ths, that the bins hide: a
+// deviation of 1 %.
+const noJitter = 1
 
 // sizeFits compares the mean logarithm before each retry with the model's.
 func (e *Evidence) sizeFits(s *scorer, i, class int) bool {

@@ -21,12 +21,12 @@ var (
 	// most are the largest slacks of each class.
 	mostSlack = [slacks]time.Duration{20 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second}
 	// delays are what the way between client and observer adds: exponential, with
-	// one of these means (seconds), and how likely each. The longest of the first
-	// class is a client overseas.
-	delays = [slacks][3]delay{
-		{{.008, .46}, {.050, .50}, {.250, .04}},
-		{{.050, .40}, {.250, .40}, {1, .20}},
-		{{.250, .40}, {1, .40}, {4, .20}},
+	// one of these means (seconds), and how likely each. In the first class
+	// the shortest is a neighbour and the longest a client overseas.
+	delays = [slacks][4]delay{
+		{{.0005, .12}, {.008, .38}, {.050, .46}, {.250, .04}},
+		{{.008, .10}, {.050, .35}, {.250, .37}, {1, .18}},
+		{{.050, .10}, {.250, .35}, {1, .37}, {4, .18}},
 	}
 )
 

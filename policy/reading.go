@@ -35,7 +35,8 @@ type Reading struct {
 
 	Honoured, Ignored, Unscored int // waits that kept to a hint, that came before its end, that were too vague
 
-	coarse bool // the clock shows tenths of a second or less, and the waits are longer than that
+	instant bool // every wait is within the usual delays of the network
+	coarse  bool // the clock shows tenths of a second or less, and the waits are longer than that
 }
 
 // Thresholds of a verdict, in nats. Those against a person are the ones at which
@@ -54,6 +55,25 @@ const (
 
 // Reading reads the evidence. The same evidence gives the same reading.
 func (e *Evidence) Reading() Reading { return e.read(catalogued()) }
+
+// timer tells whether a claim of a general model stands beside the network's
+// delays: regular waits that are short are a timer's, or those of clients that
+// retry at once from afar.
+func (r *Reading) timer(e *Evidence, s *scorer, all []candidate) bool {
+	if best := all[0].model; best <= s.human() || r.instant {
+		return true
+	}
+	d := delays[e.coarsest()%slacks]
+	return r.Longest.Seconds() >= 4*d[2].mean+d[3].mean
+}
+
+// family is that of a model. A fixed wait within the usual delays is none.
+func (r *Reading) family(s *scorer, i int) string {
+	if i == s.human()+1+sameWait && r.instant {
+		return Immediate
+	}
+	return s.family(i)
+}
 
 // plain tells whether the best of the catalogue, if that is best, fits closely.
 func (e *Evidence) plain(s *scorer, all []candidate) bool {
@@ -81,10 +101,11 @@ func (e *Evidence) read(s *scorer) (r Reading) {
 	r.Longest = seconds(fromLog(float64(e.longestWait)))
 	r.Growth = e.growth()
 	r.coarse = tick(e.coarsest()) > .1 && r.Longest.Seconds() > 2*tick(e.coarsest())
+	r.instant = r.Longest.Seconds() < delays[e.coarsest()%slacks][2].mean
 	every := e.candidates(s)
 	all, unfit := e.posterior(s, every)
 	r.judgeFamily(s, all)
-	r.Sure = r.Family != "" && r.FamilyProbability >= sureOf && !unfit && r.outdoes(s, every) && e.plain(s, all)
+	r.Sure = r.Family != "" && r.FamilyProbability >= sureOf && !unfit && r.outdoes(s, every) && e.plain(s, all) && r.timer(e, s, all)
 	r.judgeNames(e, s, all)
 	r.doubts(s, all, unfit)
 	return r
@@ -144,7 +165,7 @@ func (r *Reading) judgeFamily(s *scorer, all []candidate) {
 	odds := map[string]float64{}
 	var families []string
 	for _, c := range all {
-		f := s.family(c.model)
+		f := r.family(s, c.model)
 		if !slices.Contains(families, f) {
 			families = append(families, f)
 		}
@@ -160,13 +181,13 @@ func (r *Reading) judgeFamily(s *scorer, all []candidate) {
 // outdoes tells whether the family's best model leaves every model of another far
 // enough behind, those that do not fit included.
 func (r *Reading) outdoes(s *scorer, every []candidate) bool {
-	best := slices.IndexFunc(every, func(c candidate) bool { return s.family(c.model) == r.Family })
+	best := slices.IndexFunc(every, func(c candidate) bool { return r.family(s, c.model) == r.Family })
 	if s.loose(every[best].model) {
 		return false
 	}
 	for _, c := range every {
 		need := r.apart()
-		switch f := s.family(c.model); {
+		switch f := r.family(s, c.model); {
 		case f == r.Family:
 			continue
 		case f == "" && r.N < fewWaits:
@@ -236,7 +257,7 @@ func (r *Reading) runnerUp(s *scorer, c candidate) {
 	case c.model == s.human():
 		r.RunnerUp = "a person"
 	default:
-		r.RunnerUp = "uncatalogued " + s.family(c.model)
+		r.RunnerUp = "uncatalogued " + r.family(s, c.model)
 	}
 }
 
@@ -257,7 +278,11 @@ func (e *Evidence) members(m *model) (all []member) {
 		if p.Attempts > 0 && int(e.longest) > p.Attempts {
 			against++
 		}
-		if c := e.cap(); c > 0 && p.Attempts > 0 && c != p.Attempts {
+		switch c := e.cap(); {
+		case c == 0 || p.Attempts == 0:
+		case c == p.Attempts:
+			against--
+		default:
 			against++
 		}
 		if e.honoured > e.ignored && !p.ReadsHint() || e.ignored > e.honoured && p.ReadsHint() {

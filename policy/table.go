@@ -173,8 +173,8 @@ func octaveOf(bin int) int { return max(bin-1, 0) >> subBits }
 func tight(class, octave int) (near, far float64) {
 	x := math.Ldexp(1.5, octave+lowOct) / 1e6
 	d := delays[class%slacks]
-	near = min(1, .006+(2*d[0].mean+.4*tick(class))/x)
-	return near, min(1, .010+(2*d[1].mean+.4*tick(class))/x)
+	near = min(1, .006+(2*d[1].mean+.4*tick(class))/x)
+	return near, min(1, .010+(2*d[2].mean+.4*tick(class))/x)
 }
 
 // reachOfRatios is how far apart, in octaves, two waits are compared.

@@ -46,10 +46,12 @@ func (r Reading) says() string {
 	}
 	s := "waits by " + r.Family
 	switch {
+	case r.Family == Immediate:
+		return "retries at once"
 	case r.First > 0 && (r.Multiplier == 0 || math.Abs(r.Multiplier-1) < .15):
 		s = "waits about " + short(r.First)
 	case r.First > 0:
-		s = fmt.Sprintf("waits about %s, then %.3g times as long each time", short(r.First), r.Multiplier)
+		s = fmt.Sprintf("waits about %s, then %.1f times as long each time", short(r.First), r.Multiplier)
 		if r.Ceiling > 0 {
 			s += ", up to " + short(r.Ceiling)
 		}
