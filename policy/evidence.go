@@ -26,6 +26,10 @@ const (
 	GaveUp                  // the last attempt was refused, and none followed for long enough
 )
 
+// tenth is how much less likely, as units, a wait below a millisecond is from a
+// policy that grows or draws than from one that does not wait.
+const tenth = 147 // perNat * ln 10
+
 const tracked = 5 // retries whose waits are summed one by one
 
 // Evidence is what the waits of a group of clients say about their retry policy.
@@ -86,6 +90,9 @@ func (e *Evidence) observe(s *scorer, class int, w Wait) {
 	if before == 0 || bin == 0 { // nothing to compare
 		for i := range rest {
 			rest[i] = uint16(t.best[bin] - t.nothing[bin])
+			if bin == 0 && i != sameWait && class < slacks {
+				rest[i] += tenth
+			}
 		}
 	} else {
 		r := &s.ratiosOf(class).cells[octaveOf(bin)]

@@ -24,7 +24,7 @@ var (
 	// one of these means (seconds), and how likely each. In the first class
 	// the shortest is a neighbour and the longest a client overseas.
 	delays = [slacks][4]delay{
-		{{.0005, .12}, {.008, .38}, {.050, .46}, {.250, .04}},
+		{{.0005, .03}, {.008, .43}, {.050, .50}, {.250, .04}},
 		{{.008, .10}, {.050, .35}, {.250, .37}, {1, .18}},
 		{{.050, .10}, {.250, .35}, {1, .37}, {4, .18}},
 	}

@@ -234,7 +234,7 @@ func (r *Reading) judgeNames(e *Evidence, s *scorer, all []candidate) {
 			names = append(names, e.members(&s.models[c.model])...)
 			r.Probability += c.odd
 		case near:
-			others = false
+			others = others && c.model == s.human()+1+sameWait && r.instant
 			fallthrough
 		default:
 			if r.RunnerUp == "" {
@@ -246,7 +246,7 @@ func (r *Reading) judgeNames(e *Evidence, s *scorer, all []candidate) {
 	for _, m := range names {
 		r.Names = append(r.Names, m.name)
 	}
-	r.Named = r.Sure && others && r.Probability >= sureOf && e.within(s, all[0].model) <= math.Log(nameWithin)
+	r.Named = r.Sure && others && r.Probability >= sureOf && (r.Family == Immediate || e.within(s, all[0].model) <= math.Log(nameWithin))
 }
 
 func (r *Reading) runnerUp(s *scorer, c candidate) {

@@ -233,6 +233,3 @@ var stepOf = func() (steps [retries + 1]int) {
 	}
 	return steps
 }()
-
-// longestScored is the longest wait that a bin of its own takes.
-const longestScored = time.Duration(1<<(lowOct+octaves)) * time.Microsecond
