@@ -2,7 +2,6 @@ package policy
 
 import (
 	"math"
-	"time"
 )
 
 // stray is the share of waits that no policy explains: a wrong edge of a chain,
