@@ -204,6 +204,17 @@ func (r *Reading) outdoes(s *scorer, every []candidate) bool {
 	return true
 }
 
+// instead puts those that retry at once in the place of a wait of next to nothing.
+func (r *Reading) instead(s *scorer, all []candidate) []candidate {
+	i := slices.IndexFunc(s.models, func(m model) bool { return m.family == Immediate })
+	if i < 0 {
+		return all
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.model == i })
+	all[0].model = i
+	return all
+}
+
 // apart is by how much another model must be worse to be ruled out.
 func (r *Reading) apart() float64 {
 	if r.coarse {
@@ -219,6 +230,9 @@ func broad(family string) bool {
 
 // judgeNames collects the policies that cannot be told from the best one.
 func (r *Reading) judgeNames(e *Evidence, s *scorer, all []candidate) {
+	if r.instant && all[0].model == s.human()+1+sameWait { // so near that even the usual delays are too long
+		all = r.instead(s, all)
+	}
 	if len(all) == 0 || all[0].model >= s.human() {
 		if len(all) > 0 {
 			r.runnerUp(s, all[0])

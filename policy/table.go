@@ -1,8 +1,6 @@
 package policy
 
-import (
-	"math"
-)
+import "math"
 
 // stray is the share of waits that no policy explains: a wrong edge of a chain,
 // a user who came back. It bounds what a single wait can do to a model.
