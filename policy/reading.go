@@ -36,6 +36,7 @@ type Reading struct {
 	Honoured, Ignored, Unscored int // waits that kept to a hint, that came before its end, that were too vague
 
 	instant bool // every wait is within the usual delays of the network
+	vague   bool // waits include service times or round trips
 	coarse  bool // the clock shows tenths of a second or less, and the waits are longer than that
 }
 
@@ -45,6 +46,7 @@ const (
 	apart       = 3.  // nearer models cannot be told apart, nor those
 	drift       = .25 // nearer by this for each wait: no model of delays is exact,
 	driftCoarse = .10 // which matters less where the clock blurs them
+	driftVague  = .40 // and more where waits hold more than the client's own
 	fewWaits    = 5   // below which
 	apartFew    = 7.  // is asked against a person
 	apartPerson = 5.  // and this from there on
@@ -100,6 +102,7 @@ func (e *Evidence) read(s *scorer) (r Reading) {
 	}
 	r.Longest = seconds(fromLog(float64(e.longestWait)))
 	r.Growth = e.growth()
+	r.vague = e.coarsest()%slacks > 0
 	r.coarse = tick(e.coarsest()) > .1 && r.Longest.Seconds() > 2*tick(e.coarsest())
 	r.instant = r.Longest.Seconds() < delays[e.coarsest()%slacks][2].mean
 	every := e.candidates(s)
@@ -217,7 +220,10 @@ func (r *Reading) instead(s *scorer, all []candidate) []candidate {
 
 // apart is by how much another model must be worse to be ruled out.
 func (r *Reading) apart() float64 {
-	if r.coarse {
+	switch {
+	case r.vague:
+		return apart + driftVague*float64(r.N)
+	case r.coarse:
 		return apart + driftCoarse*float64(r.N)
 	}
 	return apart + drift*float64(r.N)
