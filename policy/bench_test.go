@@ -20,3 +20,12 @@ func BenchmarkObserve(b *testing.B) {
 		e.Observe(waits[i&1023])
 	}
 }
+
+func BenchmarkReading(b *testing.B) {
+	var e Evidence
+	chains(&e, 20, time.Second, 2*time.Second, 4*time.Second)
+	b.ReportAllocs()
+	for range b.N {
+		e.Reading()
+	}
+}
