@@ -24,6 +24,8 @@ func (p *Policy) set(key, value string) (err error) {
 		p.Cap, err = limit(value)
 	case "add":
 		p.Add, err = wait(value)
+	case "floor":
+		p.Floor, err = wait(value)
 	case "longest":
 		p.Longest, err = limit(value)
 	case "multiplier":
@@ -37,7 +39,8 @@ func (p *Policy) set(key, value string) (err error) {
 	case "over":
 		p.Over, err = oneOf(value, Clip, UseOwn, GiveUp)
 	case "own":
-		p.Own, err = oneOf(value, None, Immediate, Fixed, Linear, Exponential, ImmediateFirst, FullJitter, EqualJitter, ScaledJitter, AdditiveJitter, Decorrelated)
+		p.Own, err = oneOf(value, None, Immediate, Fixed, Linear, Square, Exponential, ImmediateFirst,
+			FullJitter, EqualJitter, ScaledJitter, AdditiveJitter, Decorrelated, SmoothJitter)
 	case "attempts":
 		p.Attempts, err = strconv.Atoi(value)
 		if err != nil || p.Attempts < 1 || p.Attempts > maxAttempts {
@@ -71,6 +74,8 @@ func (p *Policy) get(key string) string {
 		return duration(p.Cap)
 	case "add":
 		return duration(p.Add)
+	case "floor":
+		return duration(p.Floor)
 	case "longest":
 		return duration(p.Longest)
 	case "multiplier":

@@ -18,6 +18,7 @@ const (
 	Immediate      = "immediate"              // 0
 	Fixed          = "fixed"                  // Base
 	Linear         = "linear"                 // min(Cap, Base*n)
+	Square         = "square"                 // min(Cap, Base*n^2)
 	Exponential    = "exponential"            // b(n)
 	ImmediateFirst = "immediate-then-backoff" // 0, then b(2), b(3) ...
 	Schedule       = "schedule"               // Waits, the last one again and again
@@ -26,6 +27,7 @@ const (
 	ScaledJitter   = "scaled-jitter"          // b(n) * U(Low, High)
 	AdditiveJitter = "additive-jitter"        // b(n) + U(0, Add)
 	Decorrelated   = "decorrelated"           // min(Cap, U(Base, 3 * the delay before))
+	SmoothJitter   = "smooth-jitter"          // Polly's: g(n-1+U) less g of the retry before; see smooth
 	HintExact      = "hint-exact"             // the hint
 	HintFloor      = "hint-floor"             // the hint + U(0, b(n))
 	HintScaled     = "hint-scaled"            // the hint * U(Low, High)
@@ -37,6 +39,7 @@ const (
 	GrowLinear    = "linear"    // Base*n
 	GrowLessOne   = "less-one"  // Base*(Multiplier^n - 1), as Envoy and azcore do
 	GrowQuadratic = "quadratic" // Base*(1 + (n-1)^2), as stripe-go does
+	growSquare    = "square"    // that of the family Square
 )
 
 // What a hint policy does with a hint that is longer than Longest.
@@ -63,6 +66,7 @@ const MaxWaits = 8
 type Retry struct {
 	N       int           // 1 for the first retry
 	Prev    time.Duration // delay before the previous retry; 0 before the first
+	Total   time.Duration // sum of all delays before; only SmoothJitter looks at it
 	Hint    time.Duration // the wait that the server named
 	HasHint bool
 }
@@ -77,6 +81,7 @@ type Policy struct {
 	Growth     string        // "" geometric
 	Low, High  float64       // factors between which ScaledJitter, HintScaled and HintMax draw; both 0: 1
 	Add        time.Duration // most that AdditiveJitter adds
+	Floor      time.Duration // shortest delay that ScaledJitter waits, whatever it drew
 	Attempts   int           // most attempts at one request, the first included; 0 means no end but success
 
 	Own     string        // the family by which a hint policy waits without a hint; "" means FullJitter
@@ -107,6 +112,17 @@ func (p *Policy) ReadsHint() bool {
 	return false
 }
 
+// ownFamily is the family by which the policy waits where there is no hint.
+func (p *Policy) ownFamily() string {
+	switch {
+	case !p.ReadsHint():
+		return p.Family
+	case p.Own == "":
+		return FullJitter
+	}
+	return p.Own
+}
+
 // gaveUp tells whether retry n would be one attempt too many.
 func (p *Policy) gaveUp(n int) bool { return p.Attempts > 0 && n >= p.Attempts }
 
@@ -118,7 +134,7 @@ func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, 
 		return 0, true
 	case Fixed:
 		return max(p.Base, 0), true
-	case Linear, Exponential:
+	case Linear, Square, Exponential:
 		return b, true
 	case ImmediateFirst:
 		if r.N <= 1 {
@@ -132,11 +148,13 @@ func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, 
 	case EqualJitter:
 		return b/2 + upTo(b/2, rng), true
 	case ScaledJitter:
-		return p.scaled(b, rng), true
+		return max(p.scaled(b, rng), p.Floor), true
 	case AdditiveJitter:
 		return b + upTo(p.Add, rng), true
 	case Decorrelated:
 		return p.decorrelated(r.Prev, rng), true
+	case SmoothJitter:
+		return p.smooth(r, rng), true
 	}
 	return 0, false
 }
@@ -144,10 +162,7 @@ func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, 
 // hinted waits for the hint, and by Own where there is none: a policy that knows
 // no wait must not guess zero.
 func (p *Policy) hinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
-	own := p.Own
-	if own == "" {
-		own = FullJitter
-	}
+	own := p.ownFamily()
 	longest := p.Longest
 	if longest == 0 {
 		longest = HintClamp
@@ -155,7 +170,7 @@ func (p *Policy) hinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
 	h := max(r.Hint, 0)
 	switch {
 	case !r.HasHint, h > longest && p.Over == UseOwn:
-		return p.wait(own, r, rng)
+		return p.unhinted(r, rng)
 	case h > longest && p.Over == GiveUp:
 		return 0, false
 	}
@@ -167,9 +182,27 @@ func (p *Policy) hinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
 		return p.scaled(h, rng), true
 	case HintMax:
 		d, again = p.wait(own, r, rng)
-		return p.scaled(max(d, h), rng), again
+		if p.scalesMax() {
+			return p.scaled(max(d, h), rng), again
+		}
+		return max(d, h), again
 	}
 	return h, true
+}
+
+// unhinted waits by Own.
+func (p *Policy) unhinted(r Retry, rng *rand.Rand) (d time.Duration, again bool) {
+	d, again = p.wait(p.ownFamily(), r, rng)
+	if p.scalesMax() {
+		d = p.scaled(d, rng)
+	}
+	return d, again
+}
+
+// scalesMax tells whether HintMax draws a factor last; own ScaledJitter has then
+// drawn it already.
+func (p *Policy) scalesMax() bool {
+	return p.Family == HintMax && p.High > 0 && p.ownFamily() != ScaledJitter
 }
 
 // ceiling is b(n).
@@ -182,8 +215,11 @@ func (p *Policy) ceiling(n int) time.Duration {
 		grow = 2
 	}
 	growth := p.Growth
-	if p.Family == Linear {
+	switch p.ownFamily() {
+	case Linear:
 		growth = GrowLinear
+	case Square:
+		growth = growSquare
 	}
 	b, k := float64(p.Base), float64(n)
 	switch growth {
@@ -191,6 +227,8 @@ func (p *Policy) ceiling(n int) time.Duration {
 		b *= k
 	case GrowLessOne:
 		b *= math.Pow(grow, k) - 1
+	case growSquare:
+		b *= k * k
 	case GrowQuadratic:
 		b *= 1 + (k-1)*(k-1)
 	default:
@@ -222,6 +260,23 @@ func (p *Policy) decorrelated(prev time.Duration, rng *rand.Rand) time.Duration 
 	}
 	high := 3 * min(max(prev, low), NoLimit/3)
 	return max(min(limit, low+upTo(high-low, rng)), 0)
+}
+
+// smooth follows Polly.Core's DecorrelatedJitterBackoffV2 (Polly 8,
+// src/Polly.Core/Retry/RetryHelper.cs): g(t) = 2^t * tanh(sqrt(4 t)) at a random
+// moment t of [n-1, n), less g of the retry before, times Base/1.4. Those
+// differences add up to g, so the sum of the delays before stands for it.
+func (p *Policy) smooth(r Retry, rng *rand.Rand) time.Duration {
+	limit := p.Cap
+	if limit == 0 {
+		limit = DefaultCap
+	}
+	t := float64(max(r.N, 1)-1) + rng.Float64()
+	d := math.Exp2(t)*math.Tanh(math.Sqrt(4*t))*float64(p.Base)/1.4 - float64(r.Total)
+	if !(d < float64(limit)) {
+		return max(limit, 0)
+	}
+	return max(time.Duration(d), 0)
 }
 
 // scheduled is the nth of Waits; the last one serves all later retries.

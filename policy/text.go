@@ -9,7 +9,7 @@ import (
 // backoff are the parameters of b(n), hinted those of a policy that reads hints.
 var (
 	backoff = []string{"base", "cap", "multiplier", "growth", "attempts"}
-	hinted  = []string{"own", "base", "cap", "multiplier", "growth", "low", "high", "add", "longest", "over", "attempts"}
+	hinted  = []string{"own", "base", "cap", "multiplier", "growth", "low", "high", "floor", "add", "longest", "over", "attempts"}
 )
 
 // uses lists the parameters that each family reads, needs those that it cannot
@@ -20,22 +20,24 @@ var (
 		Immediate:      {"attempts"},
 		Fixed:          {"base", "attempts"},
 		Linear:         {"base", "cap", "attempts"},
+		Square:         {"base", "cap", "attempts"},
 		Exponential:    backoff,
 		ImmediateFirst: backoff,
 		Schedule:       {"waits", "attempts"},
 		FullJitter:     backoff,
 		EqualJitter:    backoff,
-		ScaledJitter:   append([]string{"low", "high"}, backoff...),
+		ScaledJitter:   append([]string{"low", "high", "floor"}, backoff...),
 		AdditiveJitter: append([]string{"add"}, backoff...),
 		Decorrelated:   {"base", "cap", "attempts"},
+		SmoothJitter:   {"base", "cap", "attempts"},
 		HintExact:      hinted,
 		HintFloor:      hinted,
 		HintScaled:     hinted,
 		HintMax:        hinted,
 	}
 	needs = map[string][]string{
-		Fixed: {"base"}, Linear: {"base"}, Exponential: {"base"}, ImmediateFirst: {"base"}, Schedule: {"waits"},
-		FullJitter: {"base"}, EqualJitter: {"base"}, ScaledJitter: {"base", "low", "high"}, AdditiveJitter: {"base", "add"}, Decorrelated: {"base"},
+		Fixed: {"base"}, Linear: {"base"}, Square: {"base"}, Exponential: {"base"}, ImmediateFirst: {"base"}, Schedule: {"waits"},
+		FullJitter: {"base"}, EqualJitter: {"base"}, ScaledJitter: {"base", "low", "high"}, AdditiveJitter: {"base", "add"}, Decorrelated: {"base"}, SmoothJitter: {"base"},
 		HintFloor: {"base"}, HintScaled: {"low", "high"},
 	}
 )
@@ -95,7 +97,7 @@ func Parse(text string) (Policy, error) {
 func (p *Policy) complete(seen map[string]bool) error {
 	missing := needs[p.Family]
 	if p.ReadsHint() {
-		missing = append(slices.Clone(missing), needs[ownFamily(p.Own)]...)
+		missing = append(slices.Clone(missing), needs[p.ownFamily()]...)
 	}
 	for _, key := range missing {
 		if !seen[key] {
@@ -106,14 +108,6 @@ func (p *Policy) complete(seen map[string]bool) error {
 		return fmt.Errorf("low=%g high=%g: want both, the lower one first", p.Low, p.High)
 	}
 	return nil
-}
-
-// ownFamily is the family that an own parameter names.
-func ownFamily(own string) string {
-	if own == "" {
-		return FullJitter
-	}
-	return own
 }
 
 var example = map[string]string{"base": "base=200ms", "waits": "waits=1s,5s", "low": "low=0.8", "high": "high=1.2", "add": "add=100ms"}

@@ -58,6 +58,7 @@ type call struct {
 	attempt  int           // of this hop, rejected ones included
 	try      uint32        // how often it began or ended one
 	prev     time.Duration // delay before the last retry
+	waited   time.Duration // sum of all such delays
 	retried  bool          // what the budget was last asked for is a retry
 	over     bool
 	result   outcome // once it is over
@@ -153,6 +154,7 @@ func (w *world) settle(at int64, c *call, o *outcome) {
 	}
 	if delay, again := w.again(at, c, o); again {
 		c.prev = delay
+		c.waited += delay
 		w.events.push(event{at: at + int64(delay), what: send, call: c})
 		return
 	}
@@ -165,7 +167,7 @@ func (w *world) again(at int64, c *call, o *outcome) (delay time.Duration, ok bo
 	if !h.retry.has(o) {
 		return 0, false
 	}
-	r := policy.Retry{N: c.attempt, Prev: c.prev}
+	r := policy.Retry{N: c.attempt, Prev: c.prev, Total: c.waited}
 	if !o.lost && !o.local {
 		r.Hint, r.HasHint = h.hint(o, w.base+at+int64(h.Clock))
 	}
