@@ -11,8 +11,6 @@ import (
 
 // differs lists where the catalogue is known not to be what the client did.
 var differs = map[string]string{
-	"axios-retry-exponential bare": "without a hint, too, the library multiplies by U(1, 1.2)",
-	"stripe-node bare":             "the library counts retries from 0: it begins at half of what its comment says, raised to 0.5 s",
 	"stripe-python hint":           "the library waits at least for a Retry-After of up to 60 s",
 }
 
