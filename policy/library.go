@@ -44,7 +44,7 @@ var libraries = []library{
 	{"kiota", "hint-exact own=additive-jitter base=3s cap=none add=1s longest=none attempts=4", "kiota-http-go 1.5 retry_handler.go"},
 	{"stripe-go", "scaled-jitter growth=quadratic base=500ms cap=5s low=0.75 high=1 floor=500ms attempts=3", "stripe-go 86.2 stripe.go, sleepTime"},
 	{"stripe-python", "scaled-jitter base=500ms cap=5s low=0.5 high=1 floor=500ms attempts=3", "stripe-python 15.3 stripe/_http_client.py"},
-	{"stripe-node", "scaled-jitter base=250ms cap=5s low=0.5 high=1 floor=500ms attempts=3", "stripe-node 22.5 src/RequestSender.ts, stripe.core.ts; it counts retries from 0"},
+	{"stripe-node", "scaled-jitter base=500ms cap=5s low=0.5 high=1 floor=500ms attempts=3", "stripe-node 22.5 src/RequestSender.ts, stripe.core.ts"},
 	{"octokit", "square base=1s attempts=4", "octokit plugin-retry.js 8.1 src/error-request.ts, wrap-request.ts"},
 
 	// Go.

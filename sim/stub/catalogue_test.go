@@ -11,7 +11,9 @@ import (
 
 // differs lists where the catalogue is known not to be what the client did.
 var differs = map[string]string{
-	"stripe-python hint":           "the library waits at least for a Retry-After of up to 60 s",
+	"stripe-node bare":   "the library counts retries from 0, so that it is one step behind its comment; the scorer has no room for one more model",
+	"stripe-node hint":   "as without a hint",
+	"stripe-python hint": "the library waits at least for a Retry-After of up to 60 s",
 }
 
 // TestCatalogue holds the waits of real clients against what the catalogue of
