@@ -38,6 +38,7 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	}
 	if l.Confidence >= believed {
 		e.auditCause(d, c, f)
+		e.habits.wait(d.shard, f, e.resolution(r.source))
 	}
 	return e.auditWait(d, c, f)
 }

@@ -20,6 +20,7 @@ func (e *engine) clone() *engine {
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)
+	c.habits = e.habits.clone()
 	c.judge = e.judge.clone()
 	return &c
 }

@@ -47,6 +47,7 @@ type flags uint32
 
 // delta is what one shard counted in one second.
 type delta struct {
+	shard      int
 	sum        secondCounts
 	arrivals   [20]int32
 	bareRing   windowDelta
@@ -100,7 +101,7 @@ func (w *windowDelta) move(last *int64, now int64) {
 
 func (d *delta) reset() {
 	dirty, retries, parkings := d.dirty[:0], d.retries[:0], d.parkings[:0]
-	*d = delta{dirty: dirty, retries: retries, parkings: parkings}
+	*d = delta{shard: d.shard, dirty: dirty, retries: retries, parkings: parkings}
 }
 
 // growClients makes room for the clients that appear in this second.
@@ -111,6 +112,7 @@ func (e *engine) growClients() {
 // clientShard counts the events of the clients of one shard.
 func (e *engine) clientShard(shard int) {
 	d, h := &e.deltas[shard], e.herd.Shard(shard)
+	d.shard = shard
 	d.reset()
 	list := e.byCli[shard]
 	for k, i := range list {
@@ -221,6 +223,9 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		c.ok++
 		d.sum.good++
 		d.goodOn[r.route]++
+		if f.link.Attempt > 1 && f.link.Parent != 0 && f.link.Confidence >= believed {
+			e.habits.succeed(d.shard, f)
+		}
 		return
 	case refused:
 		c.refused++

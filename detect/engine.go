@@ -44,6 +44,7 @@ type engine struct {
 	pop     population
 	judge   judge
 	lot     lot
+	habits  habits
 	skewed  bool // as of the second before: the dates that servers name are told by another clock
 	recent  ring
 	sources []Source
@@ -83,6 +84,7 @@ func newEngine(o Options, n *names) *engine {
 		byOp:   make([][]int32, o.Shards), byCli: make([][]int32, o.Shards),
 		deltas: make([]delta, o.Shards),
 	}
+	e.habits = newHabits(o.Shards)
 	e.judge = newJudge(o.Rules)
 	return e
 }
@@ -216,6 +218,7 @@ func (e *engine) second() {
 	e.partition()
 	e.parallel(e.matchShard)
 	e.chains.Barrier(e.now + tick)
+	e.quit()
 	e.growClients()
 	e.parallel(e.clientShard)
 	e.herd.Barrier(e.now + tick)

@@ -146,10 +146,32 @@ func (j *judge) herdFeatures(e *engine, group int, v *rules.Values) bool {
 		v.Set(rules.Jitter, r.J, r.JGaps)
 	}
 	v.Set(rules.JitterGaps, float64(r.JGaps), r.JGaps)
+	habitFeatures(e, group, v)
 	if r.RhoFirstKnown {
 		v.Set(rules.RhoFirst, r.RhoFirst, r.Retries)
 	}
 	return true
+}
+
+// habitFeatures sets what is known of an agent group's retry policy.
+func habitFeatures(e *engine, group int, v *rules.Values) {
+	h := e.habits.habit(group)
+	if h.waits == 0 {
+		return
+	}
+	n := int64(h.N)
+	v.Set(rules.WaitsRead, float64(h.N), n)
+	v.Set(rules.IgnoredShare, float64(h.Ignored)/float64(max(h.N, 1)), n)
+	v.Set(rules.LongestChain, float64(h.Chain), n)
+	if h.Multiplier > 0 {
+		v.Set(rules.Growth, h.Multiplier, n)
+	}
+	if h.Ceiling > 0 {
+		v.Set(rules.CeilingS, h.Ceiling.Seconds(), n)
+	}
+	if h.Attempts > 0 {
+		v.Set(rules.AttemptCap, float64(h.Attempts), n)
+	}
 }
 
 func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {

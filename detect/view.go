@@ -190,8 +190,27 @@ func (e *engine) clientRow(id int, c *client) Client {
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
+	row.Policy = e.estimate(int(c.agentGroup))
 	e.signatures(c, &row)
 	return row
+}
+
+// estimate names the policy that the waits of an agent group keep to, where it can
+// be told. It is read anew: what a view asks must not change what is judged.
+func (e *engine) estimate(group int) PolicyEstimate {
+	sum := e.habits.of(group)
+	if sum.Waits() < enoughWaits {
+		return PolicyEstimate{}
+	}
+	r := sum.Reading()
+	if !r.Sure {
+		return PolicyEstimate{}
+	}
+	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability}
+	if r.Named && len(r.Names) > 0 {
+		out.Name, out.Probability = r.Names[0], r.Probability
+	}
+	return out
 }
 
 // signatures names the live findings a client has a part in; its score is the

@@ -166,6 +166,14 @@ func (e *Evidence) Merge(o *Evidence) {
 	e.chains(o)
 }
 
+// Waits is how many waits were scored.
+func (e *Evidence) Waits() (n int) {
+	for _, c := range e.counts {
+		n += int(c)
+	}
+	return n + int(e.later)
+}
+
 func add(to *uint32, n uint32) {
 	if s := *to + n; s >= n {
 		*to = s

@@ -90,10 +90,7 @@ type candidate struct {
 }
 
 func (e *Evidence) read(s *scorer) (r Reading) {
-	for _, c := range e.counts {
-		r.N += int(c)
-	}
-	r.N += int(e.later)
+	r.N = e.Waits()
 	r.Honoured, r.Ignored, r.Unscored = int(e.honoured), int(e.ignored), int(e.unscored)
 	r.Chain, r.Attempts = int(e.longest), e.cap()
 	if r.N == 0 {

@@ -98,6 +98,12 @@ const (
 	KeptRetries
 	KeptRefusedShare
 	KeptRefusedLow
+	WaitsRead
+	LongestChain
+	Growth
+	CeilingS
+	AttemptCap
+	IgnoredShare
 	featureCount
 )
 
@@ -198,6 +204,12 @@ var features = [featureCount]Feature{
 	{ID: KeptRetries, Name: "kept_retries", Unit: "retries", Scopes: everyone, Meaning: "retries of the last minute that kept to the wait, and ended"},
 	{ID: KeptRefusedShare, Name: "kept_refused_share", Scopes: everyone, Meaning: "share of them that were refused again on a route that served nobody then"},
 	{ID: KeptRefusedLow, Name: "kept_refused_low", Scopes: everyone, Meaning: "lower bound of kept_refused_share (Wilson, z 2.58)"},
+	{ID: WaitsRead, Name: "waits_read", Unit: "waits", Scopes: together, Meaning: "waits by which the retry policy was read"},
+	{ID: LongestChain, Name: "longest_chain", Unit: "attempts", Scopes: together, Meaning: "attempts of the longest chain"},
+	{ID: Growth, Name: "growth", Unit: "x", Scopes: together, Meaning: "how much longer each wait is than the one before, while they grow"},
+	{ID: CeilingS, Name: "ceiling_s", Unit: "s", Scopes: together, Meaning: "where waits stop growing"},
+	{ID: AttemptCap, Name: "attempt_cap", Unit: "attempts", Scopes: together, Meaning: "attempts after which these clients give up, where they do"},
+	{ID: IgnoredShare, Name: "ignored_share", Scopes: together, Meaning: "share of those waits that a hint had told otherwise"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

@@ -70,6 +70,7 @@ type Link struct {
 	Confidence    float32
 	Retry         uint16 // probability that the request is a retry, of whatever, in 1/65535
 	Gap           int64  // start minus the parent's end, ns; valid if Parent != 0
+	Before        int64  // the wait before the parent, ns; 0 where there was none, or a hint set it
 	ParentStatus  uint16
 	ParentReason  capture.Reason
 	ParentHint    capture.Hint

@@ -19,6 +19,7 @@ type Matcher struct {
 	failures failures
 	lessons  lessons
 	stats    Stats
+	quits    []Quit // noticed at the latest barrier
 
 	candidates []candidate // of the request at hand
 	dither     float64     // seconds added to its waits
@@ -281,6 +282,9 @@ func (m *Matcher) link(r *Request, d *decision) Link {
 	o := &m.failures.all[m.candidates[d.pick].open]
 	l.Parent, l.Root, l.RootClient, l.Attempt = o.seq, o.root, o.rootClient, o.attempt+1
 	l.Gap = r.Start - o.end
+	if !o.bound {
+		l.Before = int64(float64(o.before) * 1e9)
+	}
 	l.ParentStatus, l.ParentReason, l.ParentHint = o.status, o.reason, o.hint
 	l.ParentStart, l.ParentEnd, l.ParentOutcome = o.start, o.end, o.outcome
 	l.ParentAdvice, l.ParentCred, l.ParentIdem, l.Deadline = o.advice, o.cred, o.idem, o.deadline

@@ -41,6 +41,7 @@ func (s *Set) Barrier(now int64) {
 	s.last = now
 	s.admit()
 	for i := range s.shards {
+		s.shards[i].quits = s.shards[i].quits[:0]
 		s.shards[i].tick(now)
 	}
 	s.evict()
@@ -49,6 +50,22 @@ func (s *Set) Barrier(now int64) {
 		s.model.take(&s.shards[i].lessons)
 	}
 	s.model.refresh(dt)
+}
+
+// Quit is a chain whose last failure was not retried in time.
+type Quit struct {
+	Client   uint32 // of its first attempt
+	Attempts int32
+}
+
+// Quits tells the chains that were given up, as the latest Barrier found. A retry
+// that comes later still takes none of it back.
+func (s *Set) Quits(tell func(Quit)) {
+	for i := range s.shards {
+		for _, q := range s.shards[i].quits {
+			tell(q)
+		}
+	}
 }
 
 // admit gives the templates that were new in this tick a slot.
@@ -99,6 +116,7 @@ func (s *Set) Clone() *Set {
 		m.model = c.model
 		m.keys = slices.Clone(m.keys)
 		m.freeKeys = slices.Clone(m.freeKeys)
+		m.quits = nil
 		m.byHash = m.byHash.clone()
 		m.byID = m.byID.clone()
 		m.failures.all = slices.Clone(m.failures.all)
