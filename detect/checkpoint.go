@@ -9,7 +9,7 @@ import (
 // shared: they only grow, and numbers once given keep their meaning.
 func (e *engine) clone() *engine {
 	c := *e
-	c.flights, c.free, c.starts = slices.Clone(e.flights), slices.Clone(e.free), slices.Clone(e.starts)
+	c.flights, c.free, c.starts = e.flights.clone(), slices.Clone(e.free), slices.Clone(e.starts)
 	c.calendar = e.calendar.clone()
 	c.events = nil
 	c.byOp, c.byCli = make([][]int32, e.opt.Shards), make([][]int32, e.opt.Shards)
@@ -37,7 +37,7 @@ func (j *judge) clone() judge {
 func (e *engine) size() int64 {
 	const fixed = 4 << 20 // chains, herd and loop at rest
 	n := int64(fixed)
-	n += int64(len(e.flights)) * int64(unsafe.Sizeof(flight{}))
+	n += int64(e.flights.n) * int64(unsafe.Sizeof(flight{}))
 	n += int64(e.clients.len()) * int64(unsafe.Sizeof(client{}))
 	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))

@@ -118,12 +118,12 @@ func (e *engine) clientShard(shard int) {
 	for k, i := range list {
 		if k%together == 0 {
 			for _, i := range list[k:min(k+together, len(list))] {
-				c := e.clients.at(e.flights[e.events[i].flight].rec.client)
+				c := e.clients.at(e.flights.at(e.events[i].flight).rec.client)
 				d.touched += int64(c.attempts) + c.lastSeen + int64(c.agent)
 			}
 		}
 		ev := e.events[i]
-		f := &e.flights[ev.flight]
+		f := e.flights.at(ev.flight)
 		c := e.clients.at(f.rec.client)
 		if !c.dirty {
 			c.dirty = true
@@ -265,7 +265,7 @@ func faulty(r *record) bool {
 func (e *engine) roundShard(shard int) {
 	d := &e.deltas[shard]
 	for _, i := range d.retries {
-		f := &e.flights[e.events[i].flight]
+		f := e.flights.at(e.events[i].flight)
 		if f.link.Gap >= 2*int64(herd.Bin) && e.herd.InRound(int(f.rec.agent), f.rec.Start) {
 			e.clients.at(f.rec.client).rounds++
 		}

@@ -27,7 +27,7 @@ type engine struct {
 	quiet   int   // empty seconds in a row that were judged, up to longestSilence
 	skipped int64 // those jumped over after them
 
-	flights  []flight
+	flights  flightTable
 	free     []int32
 	starts   []int32 // requests of this second, in order
 	calendar calendar
@@ -98,7 +98,7 @@ func (e *engine) take(r *record, target []byte) int32 {
 		return -1
 	}
 	i := e.board(r, target)
-	f := &e.flights[i]
+	f := e.flights.at(i)
 	if f.rec.Start < e.now || f.rec.Flags&capture.Unnamed != 0 {
 		f.noChain = true
 	}
@@ -139,7 +139,7 @@ func (e *engine) bygone(r *record) {
 
 // land schedules the outcome of a flight.
 func (e *engine) land(i int32) {
-	f := &e.flights[i]
+	f := e.flights.at(i)
 	at := max(floor(f.rec.End), e.now)
 	end := ending{f.rec.End, f.seq, i}
 	if f.rec.End == f.rec.Start {
@@ -154,11 +154,10 @@ func (e *engine) board(r *record, target []byte) int32 {
 	if n := len(e.free); n > 0 {
 		i, e.free = e.free[n-1], e.free[:n-1]
 	} else {
-		i = int32(len(e.flights))
-		e.flights = append(e.flights, flight{})
+		i = e.flights.more()
 	}
 	e.seq++
-	f := &e.flights[i]
+	f := e.flights.at(i)
 	f.rec, f.seq, f.path = *r, e.seq, 0
 	if !e.opt.Once {
 		f.path = uint32(e.names.paths.Intern(target))
@@ -241,7 +240,7 @@ func (e *engine) order() {
 	e.events = e.events[:0]
 	j := 0
 	for _, s := range e.starts {
-		fs := &e.flights[s]
+		fs := e.flights.at(s)
 		for j < len(ends) {
 			end := &ends[j]
 			if end.at > fs.rec.Start || end.at == fs.rec.Start && end.instant() && end.seq() >= fs.seq || end.seq() == fs.seq {
@@ -271,7 +270,7 @@ func (e *engine) partition() {
 	}
 	shards := uint32(e.opt.Shards)
 	for i, ev := range e.events {
-		f := &e.flights[ev.flight]
+		f := e.flights.at(ev.flight)
 		op := e.chains.ShardOf(f.op)
 		e.byOp[op] = append(e.byOp[op], int32(i))
 		c := f.rec.client % shards
@@ -314,12 +313,12 @@ func (e *engine) matchShard(shard int) {
 	for k, i := range list {
 		if k%together == 0 {
 			for _, i := range list[k:min(k+together, len(list))] {
-				f := &e.flights[e.events[i].flight]
+				f := e.flights.at(e.events[i].flight)
 				m.Touch(f.op, f.addr)
 			}
 		}
 		ev := e.events[i]
-		f := &e.flights[ev.flight]
+		f := e.flights.at(ev.flight)
 		switch {
 		case f.noChain:
 			f.link = chain.Link{Root: f.seq, RootClient: f.rec.client, Attempt: 1}
@@ -360,11 +359,11 @@ func (f *flight) result() chain.Result {
 func (e *engine) emit() {
 	for _, ev := range e.events {
 		if ev.outcome && !e.opt.Once {
-			e.recent.put(&e.flights[ev.flight])
+			e.recent.put(e.flights.at(ev.flight))
 		}
 	}
 	for _, t := range e.told {
-		e.tell(&e.flights[t.flight], t.target)
+		e.tell(e.flights.at(t.flight), t.target)
 	}
 	e.told = e.told[:0]
 }
@@ -373,7 +372,7 @@ func (e *engine) emit() {
 func (e *engine) release() {
 	for _, ev := range e.events {
 		if ev.outcome {
-			e.latest = max(e.latest, e.flights[ev.flight].rec.End)
+			e.latest = max(e.latest, e.flights.at(ev.flight).rec.End)
 			e.free = append(e.free, ev.flight)
 		}
 	}

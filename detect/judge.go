@@ -223,7 +223,7 @@ func (e *engine) provenance(id string) (at []string) {
 		return e.lastOf(e.lot.parked)
 	}
 	for _, ev := range e.events {
-		f := &e.flights[ev.flight]
+		f := e.flights.at(ev.flight)
 		shows := false
 		switch {
 		case k >= 0:

@@ -135,7 +135,7 @@ func (l *Live) board() {
 
 // complete gives an announced request its outcome.
 func (e *engine) complete(i int32, r *record) {
-	f := &e.flights[i]
+	f := e.flights.at(i)
 	f.rec.End, f.rec.Status, f.rec.Outcome, f.rec.Reason, f.rec.Hint, f.rec.Date, f.rec.At = max(r.End, f.rec.Start), r.Status, r.Outcome, r.Reason, r.Hint, r.Date, r.At
 	f.rec.RPC, f.rec.Tries, f.rec.Again, f.rec.Limit, f.rec.Advice = r.RPC, r.Tries, r.Again, r.Limit, r.Advice
 	e.land(i)

@@ -30,6 +30,34 @@ func (t *clientTable) clone() clientTable {
 	return c
 }
 
+// flightTable keeps the flights by number, likewise: many may wait for long.
+type flightTable struct {
+	blocks []*[flightBlock]flight
+	n      int
+}
+
+const flightBlock = 256
+
+func (t *flightTable) at(i int32) *flight { return &t.blocks[i/flightBlock][i%flightBlock] }
+
+// more makes room for one more.
+func (t *flightTable) more() int32 {
+	if t.n == len(t.blocks)*flightBlock {
+		t.blocks = append(t.blocks, new([flightBlock]flight))
+	}
+	t.n++
+	return int32(t.n - 1)
+}
+
+func (t *flightTable) clone() flightTable {
+	c := flightTable{n: t.n, blocks: make([]*[flightBlock]flight, len(t.blocks))}
+	for i, b := range t.blocks {
+		own := *b
+		c.blocks[i] = &own
+	}
+	return c
+}
+
 // addrTable finds the number of the client at an address: open addressing, linear
 // probing, no pointers, an address in one or two cache lines. Its hash differs
 // from run to run, so that nobody can choose addresses that collide.
