@@ -21,7 +21,10 @@ func identify(r *record, target []byte) (op, tmpl, addr uint64) {
 	copy(who[:16], r.Src.IP[:])
 	binary.LittleEndian.PutUint32(who[16:], uint32(r.Forwarded))
 	binary.LittleEndian.PutUint32(who[20:], uint32(r.Agent))
-	return op, tmpl, hash(2, who[:])
+	if addr = hash(2, who[:]); r.Client != 0 {
+		addr = mix(addr^uint64(r.Client), 0x9e3779b97f4a7c15) | 1
+	}
+	return op, tmpl, addr
 }
 
 // canonical removes the query parameters whose values change from attempt to

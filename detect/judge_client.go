@@ -22,6 +22,13 @@ func (j *judge) clients(e *engine) {
 		}
 	}
 	slices.Sort(j.active)
+	if e.crowdedInput() {
+		j.active = j.active[:0]
+		for _, s := range j.clientSig {
+			j.notJudged = append(j.notJudged, NotJudged{s.ID, crowdedWhy})
+		}
+		return
+	}
 	for _, id := range j.active {
 		c := &e.clients[id]
 		j.clientFeatures(e, c.since(earliness{}))
@@ -42,6 +49,14 @@ func (j *judge) clients(e *engine) {
 			j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
 		}
 	}
+}
+
+// crowdedWhy says why what single clients do is not judged.
+const crowdedWhy = "cannot judge: nearly all requests come from one or two addresses, a proxy's perhaps, so which client did what is not known (Input says which flag tells them apart)"
+
+// crowdedInput tells whether the clients of what is judged cannot be told apart.
+func (e *engine) crowdedInput() bool {
+	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.Crowded })
 }
 
 // client sets or clears the flag of one client signature.

@@ -59,6 +59,11 @@ func (l *leaving) look(n *names, now int64) {
 			delete(n.byCred, k)
 		}
 	}
+	for k, id := range n.byName {
+		if gone(id) {
+			delete(n.byName, k)
+		}
+	}
 	l.forget(l.free)
 }
 

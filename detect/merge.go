@@ -123,7 +123,7 @@ func (r *Recording) merge(ins []*Inlet, tell func(*record, []byte) error) error 
 }
 
 func (in *Inlet) translate(n *names, x *record) {
-	for _, s := range []*capture.Symbol{&x.Method, &x.Host, &x.Agent, &x.Forwarded, &x.Hint.Raw} {
+	for _, s := range []*capture.Symbol{&x.Method, &x.Host, &x.Agent, &x.Forwarded, &x.Client, &x.Hint.Raw} {
 		*s = in.symbol(n, *s)
 	}
 }

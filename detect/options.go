@@ -10,7 +10,8 @@ import (
 type Options struct {
 	Rules    *rules.Set
 	Shards   int              // how many parts of the state are worked on at once; the result does not depend on it
-	ClientBy string           // "addr" (default) or "key": what a client is
+	ClientBy string           // "addr" (default) or "key": what a client is where Exchange.Client does not say
+	Names    *Naming          // names that people gave to clients; nil none
 	Capacity float64          // what the server can serve per second, if the operator knows; 0 unknown
 	Clock    map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
 	TempDir  string           // for the spool; "" is the system's

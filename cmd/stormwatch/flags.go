@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -10,21 +11,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stormwatch/capture"
+	"stormwatch/capture/witness"
 	"stormwatch/detect"
 	"stormwatch/rules"
 )
 
 // flags are those that several verbs share.
 type flags struct {
-	clientBy, capacity, color, theme string
-	rules, clock                     []string
-	shards, fps                      int
-	ascii, plain                     bool
+	clientBy, names, capacity, color, theme string
+	rules, clock                            []string
+	shards, fps                             int
+	ascii, plain                            bool
+
+	who     witness.Who     // what clientBy says
+	secrets capture.Secrets // one for all sources: a credential is the same in every one
 }
 
 func (f *flags) input(c *cobra.Command) {
 	p := c.PersistentFlags()
-	p.StringVar(&f.clientBy, "client-by", "addr", "what a client is: addr or key (its credential)")
+	p.StringVar(&f.clientBy, "client-by", "auto", "what a client is: addr (auto), addr/24, key (its credential), agent, header:NAME, jwt:CLAIM or path:N")
+	p.StringVar(&f.names, "names", "", "FILE of names for clients: 10.0.0.7,checkout or 10.2.0.0/16,batch or KEY,tenant")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
@@ -42,9 +49,12 @@ func (f *flags) screen(c *cobra.Command) {
 }
 
 func (f *flags) options() (detect.Options, error) {
-	o := detect.Options{ClientBy: f.clientBy, Shards: f.shards}
+	o := detect.Options{Shards: f.shards}
 	if err := f.check(); err != nil {
 		return o, usage{err}
+	}
+	if err := f.clients(&o); err != nil {
+		return o, err
 	}
 	if f.capacity != "" {
 		n, err := strconv.ParseFloat(strings.TrimSuffix(f.capacity, "/s"), 64)
@@ -72,13 +82,34 @@ func (f *flags) options() (detect.Options, error) {
 	return o, nil
 }
 
+// clients reads what a client is, and what clients are called.
+func (f *flags) clients(o *detect.Options) (err error) {
+	if f.who, err = witness.ParseWho(f.clientBy); err != nil {
+		return usage{fmt.Errorf("--client-by %w", err)}
+	}
+	if f.secrets = capture.NewSecrets(); f.who.ByKey() {
+		o.ClientBy = "key"
+	}
+	if f.names == "" {
+		return nil
+	}
+	file, err := os.Open(f.names)
+	if err != nil {
+		return fmt.Errorf("--names: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if o.Names, err = detect.ReadNaming(file, f.secrets, f.who.ByKey()); err != nil {
+		return usage{fmt.Errorf("--names %s: %w", f.names, err)}
+	}
+	return nil
+}
+
 // check looks at the flags whose values are few.
 func (f *flags) check() error {
 	for _, choice := range []struct {
 		flag, value string
 		of          []string
 	}{
-		{"client-by", f.clientBy, []string{"addr", "key"}},
 		{"color", f.color, []string{"auto", "always", "never"}},
 		{"theme", f.theme, []string{"", "dark", "light", "mono"}},
 	} {

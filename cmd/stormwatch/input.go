@@ -17,6 +17,7 @@ import (
 	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
 	"stormwatch/capture/prometheus"
+	"stormwatch/capture/witness"
 	"stormwatch/detect"
 )
 
@@ -27,7 +28,7 @@ type input struct {
 }
 
 // openAll opens every source named, or none.
-func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins []input, err error) {
+func (f *flags) openAll(ctx context.Context, st *streams, args []string, follow bool) (ins []input, err error) {
 	defer func() {
 		if err != nil {
 			closeAll(ins)
@@ -36,13 +37,20 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 	if args, err = expand(args); err != nil {
 		return nil, err
 	}
-	secrets := capture.NewSecrets() // one for all: a credential is the same in every source
+	trusted, err := st.logs.trusted()
+	if err != nil {
+		return nil, err
+	}
 	for _, arg := range args {
-		in, err := open(ctx, st, arg, follow, secrets)
+		src, done, err := f.open(ctx, st, arg, follow)
 		if err != nil {
 			return ins, err
 		}
-		ins = append(ins, in)
+		o := witness.Options{Who: f.who}
+		if src.Info().Kind == "capture" { // logs see to it line by line
+			o.Trusted = trusted
+		}
+		ins = append(ins, input{witness.New(src, o), done})
 	}
 	return ins, nil
 }
@@ -50,9 +58,13 @@ func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins 
 // openChecked opens every source named, and fails where a flag names one that is
 // not among them.
 func (f *flags) openChecked(ctx context.Context, st *streams, args []string, follow bool) ([]input, error) {
-	ins, err := openAll(ctx, st, args, follow)
+	ins, err := f.openAll(ctx, st, args, follow)
 	if err != nil {
 		return nil, err
+	}
+	if !f.who.ByAddress() && !slices.ContainsFunc(ins, func(in input) bool { return in.Info().Kind != "prometheus" }) {
+		closeAll(ins)
+		return nil, usage{fmt.Errorf("--client-by %s: counts do not tell clients apart; add a log or a capture of the same time", f.clientBy)}
 	}
 	for _, c := range f.clock {
 		name, _, _ := strings.Cut(c, "=")
@@ -84,11 +96,11 @@ type content struct {
 
 // open finds out by content what a source is. With follow, a log, a stream or a
 // capture that is being written is read as it grows.
-func open(ctx context.Context, st *streams, arg string, follow bool, secrets capture.Secrets) (input, error) {
+func (f *flags) open(ctx context.Context, st *streams, arg string, follow bool) (src capture.Source, done func() error, err error) {
 	name, path := split(arg)
 	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
 		src, err := prometheus.OpenAPI(path, prometheus.APIOptions{})
-		return input{Source: src}, err
+		return src, nil, err
 	}
 	if name == "" {
 		name = filepath.Base(path)
@@ -98,18 +110,18 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 	}
 	in, err := look(ctx, st, path)
 	if err != nil {
-		return input{}, err
+		return nil, nil, err
 	}
 	live := follow && !(in.regular && in.packed) // what is compressed as a file does not grow
 	switch {
 	case packet.Detect(in.first):
-		o := packet.Options{Live: live && !in.regular, Size: in.size, Secrets: secrets, Vantage: vantage(arg, "capture")}
+		o := packet.Options{Live: live && !in.regular, Size: in.size, Secrets: f.secrets, Client: f.who.Field(), Vantage: vantage(arg, "capture")}
 		if live && in.regular && growing(ctx, path) {
 			o.Live, o.Size = true, 0
 			err = in.again(func() (io.ReadCloser, error) { return packet.Follow(ctx, path) })
 		}
 		if err != nil {
-			return input{}, err
+			return nil, nil, err
 		}
 		src, err := packet.Open(name, in.head, o)
 		return opened(src, in, err)
@@ -117,25 +129,25 @@ func open(ctx context.Context, st *streams, arg string, follow bool, secrets cap
 		src, err := prometheus.OpenRange(name, in.head)
 		return opened(src, in, err)
 	case !st.logs.named() && loadtest.Detect(in.first):
-		src, err := loadtest.Open(name, in.head, loadtest.Options{Size: in.size, Secrets: secrets, Vantage: vantage(arg, "load test")})
+		src, err := loadtest.Open(name, in.head, loadtest.Options{Size: in.size, Secrets: f.secrets, Vantage: vantage(arg, "load test")})
 		return opened(src, in, err)
 	case st.logs.named() || accesslog.Detect(in.first), compressed(in.first), isLog(in.ReadCloser, in.size, in.first):
 		o, err := st.logs.options(name)
 		if err != nil {
-			return input{}, errors.Join(err, in.Close())
+			return nil, nil, errors.Join(err, in.Close())
 		}
-		o.Live, o.Size, o.Secrets, o.Vantage = live, in.size, secrets, vantage(arg, "log")
+		o.Live, o.Size, o.Secrets, o.Client, o.Vantage = live, in.size, f.secrets, f.who.Field(), vantage(arg, "log")
 		ends(&o, in.ReadCloser, in.size)
 		if live && in.regular {
 			err = in.again(func() (io.ReadCloser, error) { return accesslog.Follow(ctx, path) })
 		}
 		if err != nil {
-			return input{}, err
+			return nil, nil, err
 		}
 		src, err := accesslog.Open(name, in.head, o)
 		return opened(src, in, err)
 	}
-	return input{}, errors.Join(unknown(path, in.first), in.Close())
+	return nil, nil, errors.Join(unknown(path, in.first), in.Close())
 }
 
 // look opens an input and reads its first bytes. Compression is undone.
@@ -180,11 +192,11 @@ func (c *content) again(follow func() (io.ReadCloser, error)) (err error) {
 	return nil
 }
 
-func opened[S capture.Source](src S, c io.Closer, err error) (input, error) {
+func opened[S capture.Source](src S, c io.Closer, err error) (capture.Source, func() error, error) {
 	if err != nil {
-		return input{}, errors.Join(err, c.Close())
+		return nil, nil, errors.Join(err, c.Close())
 	}
-	return input{Source: src, close: c.Close}, nil
+	return src, c.Close, nil
 }
 
 // split takes NAME=SOURCE apart. A file of that whole name is meant where there
@@ -265,6 +277,17 @@ func replay(ctx context.Context, ins []input, o detect.Options, f func(*detect.R
 	return f(p)
 }
 
+// unnamed is the error of inputs that cannot tell who the clients are.
+func unnamed(ins []input) error {
+	var sources []*witness.Source
+	for _, in := range ins {
+		if w, ok := in.Source.(*witness.Source); ok {
+			sources = append(sources, w)
+		}
+	}
+	return witness.None(sources)
+}
+
 // record reads recorded sources to their end, all at once. Failed sources are
 // told; what they gave until then is kept when any of it could be used.
 func record(ctx context.Context, ins []input, rec *detect.Recording) error {
@@ -279,6 +302,9 @@ func record(ctx context.Context, ins []input, rec *detect.Recording) error {
 	}
 	if failed != nil {
 		return failed
+	}
+	if err := unnamed(ins); err != nil {
+		return err
 	}
 	debug.FreeOSMemory() // what reading needed is free: judging shall not be added to it
 	return rec.Seal()

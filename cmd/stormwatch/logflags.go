@@ -42,15 +42,8 @@ func (l *logFlags) options(name string) (o accesslog.Options, err error) {
 	if o.Zone, err = l.zone(name); err != nil {
 		return o, err
 	}
-	for _, p := range l.proxies {
-		prefix, err := netip.ParsePrefix(p)
-		if addr, aerr := netip.ParseAddr(p); aerr == nil {
-			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
-		}
-		if err != nil {
-			return o, usage{fmt.Errorf("--trusted-proxy %s: an address or a range such as 10.0.0.0/8", p)}
-		}
-		o.Trusted = append(o.Trusted, prefix)
+	if o.Trusted, err = l.trusted(); err != nil {
+		return o, err
 	}
 	if l.sampled != "" {
 		text, percent := strings.CutSuffix(l.sampled, "%")
@@ -64,6 +57,21 @@ func (l *logFlags) options(name string) (o accesslog.Options, err error) {
 		o.Sampled = n
 	}
 	return o, nil
+}
+
+// trusted are the proxies whose word is believed.
+func (l *logFlags) trusted() (all []netip.Prefix, err error) {
+	for _, p := range l.proxies {
+		prefix, err := netip.ParsePrefix(p)
+		if addr, aerr := netip.ParseAddr(p); aerr == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, usage{fmt.Errorf("--trusted-proxy %s: an address or a range such as 10.0.0.0/8", p)}
+		}
+		all = append(all, prefix)
+	}
+	return all, nil
 }
 
 // named tells whether the format of logs was named.
