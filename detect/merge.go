@@ -59,9 +59,14 @@ func (r *Recording) join(ins []*Inlet) error {
 	if err != nil {
 		return err
 	}
+	since, until := r.window(to)
 	keep := func(x *record, target []byte) error {
 		if x.Start < from || x.Start >= to {
 			r.inlets[x.source].aside(farTime, x.At)
+			return nil
+		}
+		if x.Start < since || x.Start >= until {
+			r.inlets[x.source].outside(x.At)
 			return nil
 		}
 		if to < latest && x.End > to+anHour {
@@ -151,9 +156,14 @@ func (n *names) group(x *record, target []byte) {
 }
 
 func (r *Recording) mergeTallies() {
+	since, until := r.window(latest)
 	for _, in := range r.inlets {
 		for _, t := range in.tallies {
 			t.Start, t.End = sane(t.Start), sane(t.End)
+			if t.Start < since || t.Start >= until {
+				in.outside(capture.Provenance{})
+				continue
+			}
 			t.Service, t.Client = in.symbol(r.names, t.Service), in.symbol(r.names, t.Client)
 			r.tally = append(r.tally, tallied{t, in.index})
 			if !r.standings[in.index].primary {

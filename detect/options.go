@@ -14,6 +14,8 @@ type Options struct {
 	Names    *Naming          // names that people gave to clients; nil none
 	Capacity float64          // what the server can serve per second, if the operator knows; 0 unknown
 	Clock    map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
+	Since    Bound            // exchanges that start before are not looked at
+	Until    Bound            // nor those that start then or later
 	TempDir  string           // for the spool; "" is the system's
 	Memory   int64            // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 

@@ -30,7 +30,7 @@ func newDemo(st *streams, f *flags) *cobra.Command {
 }
 
 func demo(ctx context.Context, st *streams, f *flags) error {
-	o, err := f.options()
+	o, err := f.options(st)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 		Short: "write each exchange with its chain as a line of JSON",
 		Args:  sources,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			o, err := f.options()
+			o, err := f.options(st)
 			if err != nil {
 				return err
 			}

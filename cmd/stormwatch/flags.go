@@ -20,6 +20,7 @@ import (
 // flags are those that several verbs share.
 type flags struct {
 	clientBy, names, capacity, color, theme string
+	since, until                            string
 	rules, clock                            []string
 	shards, fps                             int
 	ascii, plain                            bool
@@ -32,6 +33,8 @@ func (f *flags) input(c *cobra.Command) {
 	p := c.PersistentFlags()
 	p.StringVar(&f.clientBy, "client-by", "auto", "what a client is: addr (auto), addr/24, key (its credential), agent, header:NAME, jwt:CLAIM or path:N")
 	p.StringVar(&f.names, "names", "", "FILE of names for clients: 10.0.0.7,checkout or 10.2.0.0/16,batch or KEY,tenant")
+	p.StringVar(&f.since, "since", "", "look from here on: 2026-03-02T03:10:00Z, '2026-03-02 03:10', 03:10, or 15m before the end (live: before now)")
+	p.StringVar(&f.until, "until", "", "and up to here")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
@@ -48,12 +51,15 @@ func (f *flags) screen(c *cobra.Command) {
 	p.IntVar(&f.fps, "fps", 0, "frames per second, 1 to 30")
 }
 
-func (f *flags) options() (detect.Options, error) {
+func (f *flags) options(st *streams) (detect.Options, error) {
 	o := detect.Options{Shards: f.shards}
 	if err := f.check(); err != nil {
 		return o, usage{err}
 	}
 	if err := f.clients(&o); err != nil {
+		return o, err
+	}
+	if err := f.window(st, &o); err != nil {
 		return o, err
 	}
 	if f.capacity != "" {

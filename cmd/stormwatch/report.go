@@ -107,7 +107,7 @@ func codeOf(s *detect.Snapshot, limit detect.State) error {
 
 // judge reads sources and judges them as a whole.
 func judge(ctx context.Context, st *streams, f *flags, args []string, span time.Duration, top int) (*detect.Snapshot, error) {
-	o, err := f.options()
+	o, err := f.options(st)
 	if err != nil {
 		return nil, err
 	}

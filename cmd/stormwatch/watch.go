@@ -32,7 +32,7 @@ func newWatch(st *streams, f *flags) *cobra.Command {
 func watch(ctx context.Context, st *streams, f *flags, args []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o, err := f.options()
+	o, err := f.options(st)
 	if err != nil {
 		return err
 	}
