@@ -28,6 +28,7 @@ type Source struct {
 	span    span
 	all     atomic.Int64 // exchanges
 	missing atomic.Int64 // of them without what names the client
+	notes   []string
 	behind  map[capture.Symbol]capture.Endpoint
 }
 
@@ -75,9 +76,16 @@ func (s *Source) see(b *capture.Batch) {
 	}
 }
 
+// Note adds a remark to the source's Health. It must not be called once Run has
+// begun.
+func (s *Source) Note(text string) { s.notes = append(s.notes, text) }
+
 // tell adds to a copy of Health what was seen.
 func (s *Source) tell(h *capture.Health) {
 	h.From, h.To, h.Silence, h.SilentAt = s.span.from, s.span.to, s.span.silence, s.span.silentAt
+	for _, n := range s.notes {
+		h.Note(n)
+	}
 	if why := s.crowd.remark(); why != "" {
 		h.Crowded = true
 		h.Note(why)

@@ -25,8 +25,10 @@ type flags struct {
 	shards, fps                             int
 	ascii, plain                            bool
 
-	who     witness.Who     // what clientBy says
-	secrets capture.Secrets // one for all sources: a credential is the same in every one
+	who     witness.Who // what clientBy says
+	from    detect.Bound
+	clocks  map[string]int64 // what clock says, by source
+	secrets capture.Secrets  // one for all sources: a credential is the same in every one
 }
 
 func (f *flags) input(c *cobra.Command) {
@@ -69,16 +71,15 @@ func (f *flags) options(st *streams) (detect.Options, error) {
 		}
 		o.Capacity = n
 	}
+	f.clocks = map[string]int64{}
+	o.Clock = f.clocks
 	for _, c := range f.clock {
 		name, value, _ := strings.Cut(c, "=")
 		d, err := time.ParseDuration(value)
 		if err != nil || name == "" {
 			return o, usage{fmt.Errorf("--clock %s: NAME=OFFSET, such as web1=-2.4s", c)}
 		}
-		if o.Clock == nil {
-			o.Clock = map[string]int64{}
-		}
-		o.Clock[name] = int64(d)
+		f.clocks[name] = int64(d)
 	}
 	set, err := rules.Load(f.rules...)
 	if err != nil {

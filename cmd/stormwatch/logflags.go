@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -135,7 +134,7 @@ func (l *logFlags) zone(name string) (loc *time.Location, err error) {
 		if !named {
 			of, zone = "", z
 		}
-		if of != "" && of != name {
+		if of != "" && !calls(of, name) {
 			continue
 		}
 		at, err := parseZone(zone)
@@ -169,39 +168,6 @@ func parseZone(text string) (*time.Location, error) {
 		return nil, fmt.Errorf("no such zone here: a name such as Europe/Berlin, or an offset such as +05:30")
 	}
 	return loc, nil
-}
-
-// tailBytes of a file help to find out its format.
-const tailBytes = 64 << 10
-
-// ends sets what a log's file tells beside its bytes: its last ones, and when it
-// was last written to.
-func ends(o *accesslog.Options, r io.Reader, size int64) {
-	o.Until = time.Now()
-	f, ok := r.(*os.File)
-	if !ok || size == 0 {
-		return
-	}
-	if info, err := f.Stat(); err == nil {
-		o.Until = info.ModTime()
-	}
-	o.Tail = tailOf(f, size)
-}
-
-func tailOf(f *os.File, size int64) []byte {
-	from := max(0, size-tailBytes)
-	tail := make([]byte, size-from)
-	if n, err := f.ReadAt(tail, from); err == nil || errors.Is(err, io.EOF) {
-		return tail[:n]
-	}
-	return nil
-}
-
-// isLog looks at the end of a file as well, where its start does not tell: a
-// long line or another program's lines may stand there.
-func isLog(r io.Reader, size int64, first []byte) bool {
-	f, ok := r.(*os.File)
-	return ok && size > int64(len(first)) && accesslog.Sniff(first, tailOf(f, size)).Sure()
 }
 
 // unknown tells what an input is, as far as can be seen, and what to do.

@@ -48,6 +48,7 @@ func (f *flags) window(st *streams, o *detect.Options) error {
 	if o.Since, err = moment("since", f.since, zone); err != nil {
 		return err
 	}
+	f.from = o.Since
 	if o.Until, err = moment("until", f.until, zone); err != nil {
 		return err
 	}
