@@ -21,7 +21,7 @@ import (
 type flags struct {
 	clientBy, names, capacity, color, theme string
 	since, until                            string
-	rules, clock                            []string
+	rules, clock, exec                      []string
 	shards, fps                             int
 	ascii, plain                            bool
 
@@ -40,6 +40,7 @@ func (f *flags) input(c *cobra.Command) {
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
+	p.StringArrayVar(&f.exec, "exec", nil, "NAME=COMMAND whose output is followed, run anew when it ends: 'web1=ssh web1 tail -F /var/log/nginx/access.log'")
 	p.IntVar(&f.shards, "shards", min(runtime.GOMAXPROCS(0), 8), "parts of the state worked on at once; the result is the same")
 	_ = p.MarkHidden("shards") // fails only for a flag that does not exist
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
@@ -53,6 +54,13 @@ func (f *flags) openAll(ctx context.Context, st *streams, args []string, follow 
 		}
 		ins = append(ins, f.witnessed(src, done, trusted))
 	}
+	for _, e := range f.exec {
+		in, err := f.execute(ctx, st, e, trusted)
+		if err != nil {
+			return ins, err
+		}
+		ins = append(ins, in)
+	}
 	for folder, why := range passed {
 		if len(ins) == 0 {
 			return nil, fmt.Errorf("%s: no file in it can be read: %s", folder, why[0])
@@ -60,6 +68,26 @@ func (f *flags) openAll(ctx context.Context, st *streams, args []string, follow 
 		ins[0].Source.(*witness.Source).Note(passedOver(why))
 	}
 	return ins, nil
+}
+
+// execute follows what a command prints.
+func (f *flags) execute(ctx context.Context, st *streams, arg string, trusted []netip.Prefix) (input, error) {
+	name, text, ok := strings.Cut(arg, "=")
+	if !ok || name == "" || strings.TrimSpace(text) == "" {
+		return input{}, usage{fmt.Errorf("--exec %s: NAME=COMMAND, as in 'web1=ssh web1 tail -F /var/log/nginx/access.log'", arg)}
+	}
+	t := target{name: name, paths: []string{"-"}}
+	o, err := f.logOptions(st, &t, nil)
+	if err != nil {
+		return input{}, err
+	}
+	o.Live, o.Until, o.Vantage = true, time.Now(), "log" // hosts of one tier
+	c := newCommand(ctx, name, text)
+	src, err := accesslog.Open(name, c, o)
+	if err != nil {
+		return input{}, err
+	}
+	return f.witnessed(&attended{Source: src, of: c}, c.Close, trusted), nil
 }
 
 // witnessed puts a witness before the sink of a source.

@@ -33,3 +33,12 @@ func TestMoment(t *testing.T) {
 		}
 	}
 }
+
+func mustMoment(t *testing.T, text string) detect.Bound {
+	t.Helper()
+	b, err := moment("since", text, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
