@@ -300,13 +300,16 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// awaited tells whether a log that is to be followed is not there yet, though its
-// folder is. A bare word may be a verb that was mistyped.
+// awaited tells whether a log that is to be followed is empty or not there yet,
+// though its folder is. A bare word may be a verb that was mistyped.
 func awaited(path string) bool {
-	if path == "-" || !strings.ContainsAny(path, `./\`) {
+	if path == "-" || !strings.ContainsAny(path, `./\`) || strings.Contains(filepath.Ext(path), "cap") {
 		return false
 	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(path); {
+	case err == nil:
+		return info.Mode().IsRegular() && info.Size() == 0
+	case !errors.Is(err, fs.ErrNotExist):
 		return false
 	}
 	info, err := os.Stat(filepath.Dir(path))
