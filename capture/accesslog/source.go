@@ -91,7 +91,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		}
 		b.read += int64(len(c.data))
 		if first && len(c.data) > 0 {
-			if kind, program := Compressed(c.data); kind != "" {
+			if kind, program := capture.Compressed(c.data); kind != "" {
 				return fmt.Errorf("log %s is compressed with %s, which is not read yet: give it through `%s %s | stormwatch report -`", s.name, kind, program, s.name)
 			}
 			if d := newDocuments(c.data, b.line); d != nil {

@@ -14,6 +14,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
+	"stormwatch/capture/loadtest"
 )
 
 // logFlags say how logs are read.
@@ -174,6 +175,9 @@ func parseZone(text string) (*time.Location, error) {
 func unknown(path string, first []byte) error {
 	if why := accesslog.Unreadable(first); why != "" {
 		return fmt.Errorf("%s: neither a packet capture nor a log: %s", path, why)
+	}
+	if what := loadtest.Totals(first); what != "" {
+		return fmt.Errorf("%s is %s", path, what)
 	}
 	if g := accesslog.Sniff(first, nil); g.Known() {
 		return page{fmt.Errorf("%s: %s", capture.Clean(path), g.Ask())}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
 	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
@@ -46,7 +47,7 @@ func known(head []byte) bool {
 }
 
 func compressed(head []byte) bool {
-	kind, _ := accesslog.Compressed(head)
+	kind, _ := capture.Compressed(head)
 	return kind != ""
 }
 
