@@ -42,3 +42,14 @@ func mustMoment(t *testing.T, text string) detect.Bound {
 	}
 	return b
 }
+
+func FuzzMoment(f *testing.F) {
+	for _, s := range []string{"15m", "03:10", "2026-03-02 03:10", "2026-03-02T03:10:00Z", "-1h"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if b, err := moment("since", text, time.UTC); err == nil {
+			b.Resolve(1796026266e9)
+		}
+	})
+}
