@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -45,6 +46,8 @@ const (
 type Follower struct {
 	ctx     context.Context
 	path    string
+	mu      sync.Mutex // guards f against Close, which may come while another goroutine reads
+	closed  bool
 	f       *os.File // nil while the log was never there
 	pipe    bool
 	offset  int64
@@ -80,6 +83,19 @@ func (l *Follower) open() error {
 	}
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
 		l.pipe = true
+	}
+	return l.use(f)
+}
+
+// use reads from f from now on.
+func (l *Follower) use(f *os.File) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return errors.Join(fs.ErrClosed, f.Close())
+	}
+	if l.f != nil {
+		_ = l.f.Close() // it was only read from
 	}
 	l.f = f
 	return nil
@@ -161,6 +177,9 @@ func (l *Follower) wait() error {
 
 // Close implements io.Closer.
 func (l *Follower) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
 	if l.f == nil {
 		return nil
 	}
@@ -223,9 +242,11 @@ func (l *Follower) reopen() error {
 	if err != nil {
 		return err
 	}
-	_ = l.f.Close() // it was only read from
+	if err := l.use(f); err != nil {
+		return err
+	}
 	l.tell("")
-	l.f, l.offset, l.head, l.anew, l.gone = f, 0, l.head[:0], true, time.Time{}
+	l.offset, l.head, l.anew, l.gone = 0, l.head[:0], true, time.Time{}
 	return nil
 }
 

@@ -18,6 +18,7 @@ type set struct {
 	ctx   context.Context
 	files []*os.File // those still to come
 	paths []string   // of files
+	all   []*os.File // for Close, which may come while another goroutine reads
 	then  io.ReadCloser
 	r     io.Reader // of the first of files, without its compression
 	whole bool      // the last byte given ended a line
@@ -36,7 +37,7 @@ func newSet(ctx context.Context, paths []string, then io.ReadCloser) (*set, erro
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
-		s.files = append(s.files, f)
+		s.files, s.all = append(s.files, f), append(s.all, f)
 	}
 	return s, nil
 }
@@ -91,13 +92,12 @@ func (s *set) Read(b []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (s *set) Close() (err error) {
-	for _, f := range s.files {
-		err = errors.Join(err, f.Close())
+func (s *set) Close() error {
+	for _, f := range s.all {
+		_ = f.Close() // it was only read, and may be closed already
 	}
-	s.files = nil
 	if s.then != nil {
-		err = errors.Join(err, s.then.Close())
+		return s.then.Close()
 	}
-	return err
+	return nil
 }
