@@ -162,7 +162,8 @@ type Exchange struct {
 	ConnSeq    uint32 // 1-based ordinal of the request on its connection; 0 unknown
 
 	Method, Host, Agent, Forwarded Symbol
-	Target                         Span // request target as sent, in Batch.Text, secrets masked by AppendMasked
+	Client                         Symbol // who sent it, by the field that names clients; 0: that, if any, is a Credential or its address
+	Target                         Span   // request target as sent, in Batch.Text, secrets masked by AppendMasked
 
 	Credential uint64 // keyed hash; 0 none seen
 	IdemKey    uint64 // hash of an idempotency key or other stable operation id; 0 none

@@ -11,15 +11,38 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compression names how an input is compressed whose first bytes are head, if
-// Decompress can undo it: "gzip" or "zstd", else "".
+// compressions are the ones known, by the bytes they begin with.
+var compressions = [...]struct {
+	magic, kind, program string
+	read                 bool // Decompress can undo it
+}{
+	{"\x1f\x8b", "gzip", "zcat", true},            // RFC 1952 section 2.3.1
+	{"\x28\xb5\x2f\xfd", "zstd", "zstdcat", true}, // RFC 8878 section 3.1.1
+	{"BZh", "bzip2", "bzcat", false},
+	{"\xfd7zXZ\x00", "xz", "xzcat", false},
+}
+
+// Compressed names the compression in which an input comes whose first bytes are
+// head, and the program that undoes it; "" if it is none known.
+func Compressed(head []byte) (kind, program string) {
+	if len(head) >= 4 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18" { // RFC 8878 section 3.1.2: a frame to skip
+		return "zstd", "zstdcat"
+	}
+	for i := range compressions {
+		if c := &compressions[i]; bytes.HasPrefix(head, []byte(c.magic)) {
+			return c.kind, c.program
+		}
+	}
+	return "", ""
+}
+
+// Compression is Compressed for what Decompress can undo: "gzip" or "zstd", else "".
 func Compression(head []byte) string {
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")): // RFC 1952 section 2.3.1
-		return "gzip"
-	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")), // RFC 8878 section 3.1.1
-		len(head) >= 4 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18": // and 3.1.2: a frame to skip
-		return "zstd"
+	kind, _ := Compressed(head)
+	for i := range compressions {
+		if c := &compressions[i]; c.kind == kind && c.read {
+			return kind
+		}
 	}
 	return ""
 }

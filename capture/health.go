@@ -27,6 +27,11 @@ type Health struct {
 	Truncated  bool   // the input ended inside a record
 	Resolution int64  // clock resolution in nanoseconds; 0 unknown
 
+	From, To          int64  // start of the first exchange or interval and end of the last, Unix ns; 0 none yet
+	Silence, SilentAt int64  // the longest time without any, ns, and when it began
+	Crowded           bool   // nearly all requests come from one or two addresses though another field tells clients apart: a proxy's, so what one client did cannot be told
+	Down              string // why the source gives nothing at present; "" while it does
+
 	Retries      uint64   // attempts beyond the first that the logging hop itself made, as its lines declare
 	Sampled      float64  // share of the exchanges that the input holds; 0 where nothing says that some are missing
 	FailuresOnly bool     // successes are left out: shares of failures mean nothing

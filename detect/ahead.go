@@ -178,7 +178,7 @@ func (a *ahead) run() {
 
 // name gives a record the engine's numbers.
 func (a *ahead) name(r *record, target []byte) {
-	for _, s := range []*capture.Symbol{&r.Method, &r.Host, &r.Agent, &r.Forwarded, &r.Hint.Raw} {
+	for _, s := range []*capture.Symbol{&r.Method, &r.Host, &r.Agent, &r.Forwarded, &r.Client, &r.Hint.Raw} {
 		*s = a.symbol(*s)
 	}
 	a.r.names.group(r, target)
@@ -257,12 +257,12 @@ func (a *ahead) seal() error {
 // facts are what judging asks of the state of a source, so that they must not
 // change while it goes on.
 type facts struct {
-	resolution                       int64
-	sealed                           uint64
-	seesHints, sampled, failuresOnly bool
+	resolution                                int64
+	sealed                                    uint64
+	seesHints, sampled, failuresOnly, crowded bool
 }
 
 func factsOf(s Source) facts {
 	h := &s.Health
-	return facts{h.Resolution, h.Encrypted, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly}
+	return facts{h.Resolution, h.Encrypted, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded}
 }

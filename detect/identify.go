@@ -25,7 +25,10 @@ func identify(r *record, target []byte) (op, tmpl, addr uint64) {
 	}
 	binary.LittleEndian.PutUint32(who[16:], uint32(r.Forwarded))
 	binary.LittleEndian.PutUint32(who[20:], uint32(r.Agent))
-	return op, tmpl, hash(2, who[:])
+	if addr = hash(2, who[:]); r.Client != 0 {
+		addr = mix(addr^uint64(r.Client), 0x9e3779b97f4a7c15) | 1
+	}
+	return op, tmpl, addr
 }
 
 // counts tells the client's own attempt number from that of a proxy on the way.

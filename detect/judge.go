@@ -86,13 +86,18 @@ func (j *judge) second(e *engine) {
 func (j *judge) population(e *engine, s *rules.Signature) {
 	ok, why := s.Enough(&j.everybody)
 	if !ok {
-		if j.find(s.ID) == nil && !slices.ContainsFunc(j.notJudged, func(n NotJudged) bool { return n.Signature == s.ID }) {
-			j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
-		}
+		j.cannot(s, why)
 		return
 	}
 	if s.Raised(&j.everybody) && j.fresh(e, s, 0) {
 		j.hold(e, s, 0, &j.everybody)
+	}
+}
+
+// cannot tells once why a signature is not judged, unless it holds in another scope.
+func (j *judge) cannot(s *rules.Signature, why string) {
+	if j.find(s.ID) == nil && !slices.ContainsFunc(j.notJudged, func(n NotJudged) bool { return n.Signature == s.ID }) {
+		j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
 	}
 }
 

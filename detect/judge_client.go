@@ -25,6 +25,10 @@ func (j *judge) clients(e *engine) {
 	j.again = j.again[:0]
 	slices.Sort(j.active)
 	j.active = slices.Compact(j.active)
+	if e.crowdedInput() {
+		j.pass(e)
+		return
+	}
 	for _, id := range j.active {
 		c := e.clients.at(id)
 		now := c.fair(e.now, e.skewed)
@@ -51,6 +55,38 @@ func (j *judge) clients(e *engine) {
 			j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
 		}
 	}
+}
+
+// crowdedWhy says why what single clients do is not judged.
+const crowdedWhy = "cannot judge: nearly all requests come from one or two addresses, a proxy's perhaps, so which client did what is not known (Input says which flag tells them apart)"
+
+// pass judges no client, and takes back what was found of those at hand before it
+// was known that clients cannot be told apart.
+func (j *judge) pass(e *engine) {
+	for _, id := range j.active {
+		c := e.clients.at(id)
+		j.withdraw(c)
+		c.just = 0
+	}
+	for _, s := range j.clientSig {
+		j.cannot(s, crowdedWhy)
+	}
+}
+
+// withdraw takes all flags from a client.
+func (j *judge) withdraw(c *client) {
+	for k := range j.flagged {
+		if c.flags>>k&1 == 1 {
+			j.flagged[k]--
+			j.sums[k].add(&c.told, -1)
+		}
+	}
+	c.flags = 0
+}
+
+// crowdedInput tells whether the clients of what is judged cannot be told apart.
+func (e *engine) crowdedInput() bool {
+	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.Crowded })
 }
 
 // client sets or clears the flag of one client signature.

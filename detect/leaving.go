@@ -55,6 +55,11 @@ func (l *leaving) look(n *names, now int64) {
 			delete(n.byCred, k)
 		}
 	}
+	for k, id := range n.byName {
+		if gone(id) {
+			delete(n.byName, k)
+		}
+	}
 	l.forget(l.free)
 }
 
@@ -70,12 +75,7 @@ func (e *engine) forget(gone []uint32) {
 		others.first += c.first
 		others.retries += c.retries
 		others.avoidable += c.avoidable
-		for k := range e.judge.flagged {
-			if c.flags>>k&1 == 1 {
-				e.judge.flagged[k]--
-				e.judge.sums[k].add(&c.told, -1)
-			}
-		}
+		e.judge.withdraw(c)
 		e.left += int64(min(c.attempts, 1))
 		listed := parking{refused: -1, next: c.parking.next, listed: c.parking.listed} // its list goes on behind it
 		*c = client{parking: listed}

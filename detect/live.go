@@ -36,7 +36,8 @@ const maxWaiting = 1 << 18
 // idleAfter is the silence of a source after which it holds no other back.
 const idleAfter = 2 * tick
 
-// NewLive returns an engine without sources.
+// NewLive returns an engine without sources. Since and Until must be moments:
+// where a live input ends is not known.
 func NewLive(o Options) *Live {
 	o = o.withDefaults()
 	n := newNames(o)
@@ -64,7 +65,11 @@ func (l *Live) deliver(in *Inlet, b *capture.Batch) error {
 	asides := in.asides.SkippedTotal()
 	primary := l.e.sources[in.index].Primary
 	if primary { // nothing that is counted comes from the others
-		l.tallies = append(l.tallies, b.Tallies...)
+		for i := range b.Tallies {
+			if t := &b.Tallies[i]; t.Start >= l.e.opt.Since.At && (l.e.opt.Until.At == 0 || t.Start < l.e.opt.Until.At) {
+				l.tallies = append(l.tallies, *t)
+			}
+		}
 		for i := range b.Exchanges {
 			l.receive(in, b, i)
 		}
@@ -86,6 +91,10 @@ func (l *Live) receive(in *Inlet, b *capture.Batch, i int) {
 	in.keepTries(b, &w.rec.Exchange)
 	if w.rec.Start != sane(w.rec.Start) {
 		in.aside(absurdTime, w.rec.At)
+		return
+	}
+	if from, to := l.e.opt.Since.At, l.e.opt.Until.At; w.rec.Start < from || to != 0 && w.rec.Start >= to {
+		in.outside(w.rec.At)
 		return
 	}
 	w.target = slices.Clone(b.Bytes(b.Exchanges[i].Target))
@@ -214,7 +223,24 @@ func (l *Live) Snapshot(v View) *Snapshot {
 	for i, in := range l.inlets {
 		s.Sources[i].Health.Late += in.late
 	}
+	if why := down(s.Sources); why != "" && s.Verdict.State <= Recovering {
+		s.Verdict = Verdict{
+			State: Unknown, What: "cannot judge: " + why, Do: "Bring the source back, or leave it out.",
+			NextEvidence: s.Verdict.NextEvidence,
+		}
+	}
 	return s
+}
+
+// down names a source that counts and gives nothing at present, and why; "" where
+// all do. What it would have shown is not known, so nothing is clear.
+func down(sources []Source) string {
+	for i := range sources {
+		if s := &sources[i]; s.Primary && s.Health.Down != "" {
+			return s.Name + ": " + s.Health.Down
+		}
+	}
+	return ""
 }
 
 func cloneSources(in []Source) []Source {

@@ -63,8 +63,13 @@ func (r *Recording) join(ins []*Inlet) error {
 	if err != nil {
 		return err
 	}
+	since, until := r.window(to)
 	keep := func(x *record, target []byte) error {
 		if !r.inlets[x.source].within(x, from, to) {
+			return nil
+		}
+		if x.Start < since || x.Start >= until {
+			r.inlets[x.source].outside(x.At)
 			return nil
 		}
 		r.names.group(x, target)
@@ -124,7 +129,7 @@ func (r *Recording) merge(ins []*Inlet, tell func(*record, []byte) error) error 
 }
 
 func (in *Inlet) translate(n *names, x *record) {
-	for _, s := range []*capture.Symbol{&x.Method, &x.Host, &x.Agent, &x.Forwarded, &x.Hint.Raw} {
+	for _, s := range []*capture.Symbol{&x.Method, &x.Host, &x.Agent, &x.Forwarded, &x.Client, &x.Hint.Raw} {
 		*s = in.symbol(n, *s)
 	}
 	if x.TryAt != 0 {
@@ -155,9 +160,14 @@ func (n *names) group(x *record, target []byte) {
 }
 
 func (r *Recording) mergeTallies() {
+	since, until := r.window(latest)
 	for _, in := range r.inlets {
 		for _, t := range in.tallies {
 			t.Start, t.End = sane(t.Start), sane(t.End)
+			if t.Start < since || t.Start >= until {
+				in.outside(capture.Provenance{})
+				continue
+			}
 			t.Service, t.Client = in.symbol(r.names, t.Service), in.symbol(r.names, t.Client)
 			r.tally = append(r.tally, tallied{t, in.index})
 			if !r.standings[in.index].primary {

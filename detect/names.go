@@ -16,7 +16,10 @@ type names struct {
 	paths   *capture.Interner // a bounded sample: hostile paths cannot grow it
 	byAddr  addrTable
 	byCred  map[uint64]uint32
-	labels  []string // by client; 0 stands for all clients beyond the bound
+	byName  map[capture.Symbol]uint32
+	naming  *Naming
+	titles  map[uint32]string // names that people gave, by client
+	labels  []string          // by client; 0 stands for all clients beyond the bound
 	max     int
 	byKey   bool
 	excess  int64 // exchanges of clients beyond the bound
@@ -36,8 +39,8 @@ func newNames(o Options) *names {
 	return &names{
 		texts:  capture.NewInterner(1<<17, 8<<20),
 		paths:  capture.NewInterner(4096, 1<<20),
-		byAddr: newAddrTable(), byCred: map[uint64]uint32{},
-		labels: []string{otherClients}, max: o.MaxClients, byKey: o.ClientBy == "key",
+		byAddr: newAddrTable(), byCred: map[uint64]uint32{}, byName: map[capture.Symbol]uint32{},
+		labels: []string{otherClients}, max: o.MaxClients, naming: o.Names, byKey: o.ClientBy == "key",
 		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
 		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
 	}
@@ -67,9 +70,12 @@ func (n *names) client(x *capture.Exchange) uint32 {
 }
 
 func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
-	if n.byKey && x.Credential != 0 {
+	switch {
+	case x.Client != 0:
+		id, known = n.byName[x.Client]
+	case n.byKey && x.Credential != 0:
 		id, known = n.byCred[x.Credential]
-	} else {
+	default:
 		id = n.byAddr.find(&x.Src.IP).id
 		known = id != 0
 	}
@@ -80,6 +86,9 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 func (n *names) enter(x *capture.Exchange, id uint32) {
 	label := "(unknown address)"
 	switch {
+	case x.Client != 0:
+		n.byName[x.Client] = id
+		label = n.texts.Text(x.Client)
 	case n.byKey && x.Credential != 0:
 		n.byCred[x.Credential] = id
 		n.creds++
@@ -90,6 +99,7 @@ func (n *names) enter(x *capture.Exchange, id uint32) {
 	default:
 		n.byAddr.put(&x.Src.IP, id)
 	}
+	n.title(x, id, &label)
 	if int(id) < len(n.labels) {
 		n.labels[id] = label
 		return

@@ -78,6 +78,7 @@ const maxSources = 255
 // NewRecording returns an empty recording.
 func NewRecording(o Options) *Recording {
 	o = o.withDefaults()
+	o.Once = o.Once && !o.Since.set() && !o.Until.set() // what is looked at is known at the end
 	return &Recording{opt: o, names: newNames(o), mem: budget{o.Memory}}
 }
 

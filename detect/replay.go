@@ -70,6 +70,7 @@ func (in *Inlet) source() Source {
 	for _, k := range in.asides.Skipped {
 		s.Health.Used -= min(k.Count, s.Health.Used)
 		s.Health.SkipMany(k.Reason, k.Count, k.Examples...)
+		s.Health.Skipped[len(s.Health.Skipped)-1].Sound = k.Sound
 	}
 	var copied []string
 	for _, of := range slices.Sorted(maps.Keys(in.copies)) {

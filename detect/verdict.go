@@ -125,6 +125,9 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlySealed() || blind {
 		return Unknown, CauseNone
 	}
+	if down(e.sources) != "" {
+		return Unknown, CauseNone // what it would have shown is not known
+	}
 	return Clear, CauseNone
 }
 

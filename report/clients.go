@@ -46,7 +46,7 @@ func (p *page) clients(s *detect.Snapshot, o Options) {
 }
 
 func label(c *detect.Client) string {
-	if c.Name != "" {
+	if c.Name != "" && !strings.HasPrefix(c.Label, c.Name) { // else the label tells it, and which of several of that name
 		return c.Name
 	}
 	return c.Label

@@ -106,23 +106,39 @@ func (p *page) notJudged(s *detect.Snapshot) {
 	}
 	p.head("Not judged", "")
 	var missing []string // what more data may bring: their reasons in full are in the JSON
-	width := 0
+	shared := map[string][]string{}
 	for _, n := range s.NotJudged {
-		if strings.HasPrefix(n.Reason, tooLittle) {
+		shared[n.Reason] = append(shared[n.Reason], n.Signature)
+	}
+	width := 0
+	var own []detect.NotJudged
+	for _, n := range s.NotJudged {
+		switch all := shared[n.Reason]; {
+		case strings.HasPrefix(n.Reason, tooLittle):
 			missing = append(missing, n.Signature)
-			continue
+		case len(all) < manyAlike:
+			own = append(own, n)
+			width = max(width, min(len(n.Signature), 30))
 		}
-		width = max(width, min(len(n.Signature), 30))
+	}
+	for _, n := range own {
+		p.term(2, n.Signature, width+2, n.Reason)
 	}
 	for _, n := range s.NotJudged {
-		if !strings.HasPrefix(n.Reason, tooLittle) {
-			p.term(2, n.Signature, width+2, n.Reason)
+		all := shared[n.Reason]
+		if len(all) >= manyAlike && n.Signature == all[0] && !strings.HasPrefix(n.Reason, tooLittle) {
+			p.term(2, cannotJudge, len(cannotJudge)+2, strings.Join(all, ", ")+": "+strings.TrimPrefix(n.Reason, cannotJudge+": "))
 		}
 	}
 	if len(missing) > 0 {
 		p.term(2, tooLittle, len(tooLittle)+2, strings.Join(missing, ", "))
 	}
 }
+
+const (
+	cannotJudge = "cannot judge"
+	manyAlike   = 4 // signatures whose common reason is told once
+)
 
 // tooLittle begins the reasons that more of the same input may remove.
 const tooLittle = "too little data"

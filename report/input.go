@@ -17,10 +17,12 @@ func (p *page) input(s *detect.Snapshot, o Options) {
 	if len(s.Sources) == 0 {
 		p.line("  no source")
 	}
+	p.sources(s)
 	for i := range s.Sources {
 		src := &s.Sources[i]
 		h := &src.Health
 		p.term(2, clip(src.Name, 40), 0, "("+src.Kind+"): "+healthText(h))
+		p.term(4, "down", 6, h.Down)
 		p.term(4, "note", 6, src.Note)
 		for _, n := range h.Notes {
 			p.term(4, "note", 6, n)

@@ -58,6 +58,12 @@ type jsonHealth struct {
 	Failures   bool       `json:"failures_only,omitempty"`
 	SeesHints  bool       `json:"sees_hints"`
 	SeesPorts  bool       `json:"sees_ports"`
+	First      moment     `json:"first"`
+	Last       moment     `json:"last"`
+	Silence    number     `json:"longest_silence_s"`
+	SilentAt   moment     `json:"silent_from"`
+	Crowded    bool       `json:"crowded,omitempty"`
+	Down       text       `json:"down,omitempty"`
 }
 
 type jsonSkip struct {
@@ -245,6 +251,8 @@ func sourceOf(s *detect.Source) jsonSource {
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
 			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: part(h.Sampled), Failures: h.FailuresOnly,
+			First: moment(h.From), Last: moment(h.To), Silence: number{V: float64(h.Silence) / 1e9, Known: h.From != 0}, SilentAt: moment(h.SilentAt),
+			Crowded: h.Crowded, Down: text(h.Down),
 			Skipped: each(h.Skipped, skipOf), Repeated: h.Repeated, Bounds: each(h.Bounds, skipOf),
 		},
 	}

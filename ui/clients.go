@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	"stormwatch/detect"
 	"stormwatch/report"
@@ -87,7 +88,7 @@ func spread(list []field, left int) []field {
 }
 
 func clientName(c *detect.Client) string {
-	if c.Name != "" {
+	if c.Name != "" && !strings.HasPrefix(c.Label, c.Name) {
 		return c.Name + " " + c.Label
 	}
 	return c.Label

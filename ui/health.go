@@ -44,6 +44,14 @@ func (p *page) source(src *detect.Source, w int) {
 	if src.OffsetSeconds != 0 {
 		p.term("  clock offset", label+2, w, fmt.Sprintf("%+.3f s", src.OffsetSeconds), styleText)
 	}
+	if h.From != 0 {
+		seen := time.Unix(0, h.From).UTC().Format("2006-01-02 15:04:05") + " to " + time.Unix(0, h.To).UTC().Format("2006-01-02 15:04:05")
+		if h.Silence >= int64(time.Minute) {
+			seen += ", at most silent for " + time.Duration(h.Silence).Round(time.Second).String() + " from " + time.Unix(0, h.SilentAt).UTC().Format("15:04:05")
+		}
+		p.term("  seen", label, w, seen, styleText)
+	}
+	p.term("  down", label, w, h.Down, styleRetry)
 	unit := or(h.Unit, "units")
 	p.term("  read", label, w, fmt.Sprintf("%s %s, %s of them used", report.Count(h.Read), unit, report.Count(h.Used)), styleText)
 	p.term("  dropped", label, w, report.Count(h.Dropped)+" by the kernel before they could be read", lossStyle(h.Dropped))

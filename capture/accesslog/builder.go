@@ -41,7 +41,6 @@ type builder struct {
 	sent    uint64 // lines read when a batch was last handed over
 	wall    bool   // a time without a zone was seen
 	started bool   // the line says when the request came, but not for how long
-	crowd   crowd
 
 	document bool // lines are the objects of a document
 

@@ -3,6 +3,8 @@ package accesslog
 import (
 	"bytes"
 	"strings"
+
+	"stormwatch/capture"
 )
 
 // columnCutter reads logs whose header lines name their columns: the W3C
@@ -17,6 +19,7 @@ type columnCutter struct {
 	clock   int
 	sep     byte // 0 for blanks
 	stamp   []byte
+	client  capture.ClientField
 }
 
 // columnKind is what sets such logs apart.
@@ -48,7 +51,7 @@ func (c *columnCutter) name(names []string) {
 		if header, ok := strings.CutPrefix(n, "sc("); ok && !known {
 			f = responseHeader(strings.TrimSuffix(header, ")"))
 		}
-		f.name = n
+		f.name, f.who = n, c.client.Is(headerOf(n))
 		switch n {
 		case "date", "date-local":
 			c.date = i

@@ -1,7 +1,5 @@
 package accesslog
 
-import "bytes"
-
 // Detect tells whether head, the first bytes of an input, is a log that this
 // package reads.
 func Detect(head []byte) bool { return Sniff(head, nil).Sure() }
@@ -24,20 +22,3 @@ func trimLine(b []byte) []byte {
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == 0 }
-
-// Compressed names the compression in which an input comes whose first bytes
-// are head, and the program that undoes it; "" if it is none known. Compressed
-// input is not read yet.
-func Compressed(head []byte) (kind, program string) {
-	for _, c := range [...]struct{ magic, kind, program string }{
-		{"\x1f\x8b", "gzip", "zcat"},
-		{"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
-		{"BZh", "bzip2", "bzcat"},
-		{"\xfd7zXZ\x00", "xz", "xzcat"},
-	} {
-		if bytes.HasPrefix(head, []byte(c.magic)) {
-			return c.kind, c.program
-		}
-	}
-	return "", ""
-}

@@ -20,9 +20,6 @@ func (b *builder) exchange() {
 	if r.has&signals != 0 || b.health.SeesHints {
 		b.signals(x)
 	}
-	if x.Forwarded != 0 {
-		b.crowd.note(x)
-	}
 	if !b.opt.Live {
 		return
 	}
@@ -45,6 +42,9 @@ func (b *builder) who(x *capture.Exchange) {
 		x.Credential = b.opt.Secrets.Holder(b.plain(t))
 	} else if t := r.get(roleUser); t != nil {
 		x.Credential = b.opt.Secrets.Holder(b.plain(t))
+	}
+	if b.opt.Client.Header != "" {
+		b.named(x)
 	}
 	if t := r.get(roleAgent); t != nil {
 		x.Agent = b.intern(t)

@@ -54,6 +54,7 @@ const (
 	roleSampling           // each line stands for so many
 	roleCounter            // goes up by one with each request
 	roleShown              // response headers are logged, whatever they are
+	roleClient             // whatever names the client, if an option says so
 	roleMessage            // the line that a collector's JSON carries
 	roleAnswer             // any other header of the response that tells of waits or limits
 	roleDeadline           // when the caller stops waiting
@@ -62,7 +63,7 @@ const (
 
 // secret tells whether a role's text must never be shown.
 func (r role) secret() bool {
-	return r == roleUser || r == roleKey || r == roleIdempotency || r == roleCaptures
+	return r == roleUser || r == roleKey || r == roleIdempotency || r == roleCaptures || r == roleClient
 }
 
 // kept tells whether a role's text is kept as it is until the line is cut.
@@ -123,6 +124,7 @@ type field struct {
 	head byte    // a text that always starts so, if not 0
 	pad  bool    // blanks may stand before it
 	sum  bool    // durations that add up
+	who  bool    // it names the client, whatever else it means
 	rank uint8   // of several keys for one role, the lowest is taken
 
 	answer capture.Field    // of role answer

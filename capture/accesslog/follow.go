@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,15 +21,17 @@ import (
 //
 // Two rotations within a second go unseen, as does a file cut and written anew
 // to the same first bytes and beyond the old length between two looks.
-func Follow(ctx context.Context, path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
-	if err != nil {
+func Follow(ctx context.Context, path string) (*Follower, error) {
+	l := Await(ctx, path)
+	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("following a log: %w", err)
 	}
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return f, nil
-	}
-	return &follower{ctx: ctx, path: path, f: f, every: pollEvery, grace: rotateGrace}, nil
+	return l, nil
+}
+
+// Await is Follow for a log that need not be there yet.
+func Await(ctx context.Context, path string) *Follower {
+	return &Follower{ctx: ctx, path: path, every: pollEvery, grace: rotateGrace}
 }
 
 const (
@@ -37,10 +41,15 @@ const (
 	headBytes   = 256
 )
 
-type follower struct {
+// Follower reads a log that is being written. It belongs to one goroutine, Down
+// apart.
+type Follower struct {
 	ctx     context.Context
 	path    string
-	f       *os.File
+	mu      sync.Mutex // guards f against Close, which may come while another goroutine reads
+	closed  bool
+	f       *os.File // nil while the log was never there
+	pipe    bool
 	offset  int64
 	head    []byte    // first bytes of the file, to know it again
 	partial bool      // the last byte given was inside a line
@@ -48,16 +57,89 @@ type follower struct {
 	gone    time.Time // since when the path has named another file, or none
 	every   time.Duration
 	grace   time.Duration
+	down    atomic.Pointer[string]
+}
+
+// Down says why nothing comes at present: the log is not there, or not any more.
+// It is "" where nothing is wrong, and may be asked at any time.
+func (l *Follower) Down() string {
+	if s := l.down.Load(); s != nil {
+		return *s
+	}
+	return ""
+}
+
+func (l *Follower) tell(down string) {
+	if down != l.Down() {
+		l.down.Store(&down)
+	}
+}
+
+// open opens the log for the first time.
+func (l *Follower) open() error {
+	f, err := os.Open(l.path)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		l.pipe = true
+	}
+	return l.use(f)
+}
+
+// use reads from f from now on.
+func (l *Follower) use(f *os.File) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return errors.Join(fs.ErrClosed, f.Close())
+	}
+	if l.f != nil {
+		_ = l.f.Close() // it was only read from
+	}
+	l.f = f
+	return nil
+}
+
+// arrive waits for a log that is not there yet.
+func (l *Follower) arrive() error {
+	for l.f == nil && l.ctx.Err() == nil {
+		err := l.open()
+		switch {
+		case err == nil:
+			l.tell("")
+		case errors.Is(err, fs.ErrNotExist):
+			l.tell("waiting for " + l.path + ", which is not there yet")
+			l.pause()
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// pause sleeps until the next look.
+func (l *Follower) pause() {
+	select {
+	case <-l.ctx.Done():
+	case <-time.After(l.every):
+	}
 }
 
 // Read implements io.Reader.
-func (l *follower) Read(b []byte) (int, error) {
+func (l *Follower) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
 	for {
+		if err := l.arrive(); err != nil {
+			return 0, fmt.Errorf("following %s: %w", l.path, err)
+		}
 		if l.ctx.Err() != nil {
 			return 0, io.EOF
+		}
+		if l.pipe {
+			return l.f.Read(b)
 		}
 		if l.anew {
 			l.anew = false
@@ -86,22 +168,25 @@ func (l *follower) Read(b []byte) (int, error) {
 
 // wait sleeps until the next look. A file that was cut and has grown beyond the
 // old length by then is noticed here, before a byte from its middle is read.
-func (l *follower) wait() error {
-	select {
-	case <-l.ctx.Done():
-		return nil
-	case <-time.After(l.every):
-	}
-	if l.sameHead() {
+func (l *Follower) wait() error {
+	if l.pause(); l.ctx.Err() != nil || l.sameHead() {
 		return nil
 	}
 	return l.rewind()
 }
 
 // Close implements io.Closer.
-func (l *follower) Close() error { return l.f.Close() }
+func (l *Follower) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.f == nil {
+		return nil
+	}
+	return l.f.Close()
+}
 
-func (l *follower) given(b []byte) {
+func (l *Follower) given(b []byte) {
 	if l.offset < headBytes {
 		l.head = append(l.head, b[:min(len(b), headBytes-len(l.head))]...)
 	}
@@ -112,7 +197,7 @@ func (l *follower) given(b []byte) {
 
 // turn goes to where the log goes on, once the path names another file or the
 // file was cut. It is asked only at the end of the open file.
-func (l *follower) turn() error {
+func (l *Follower) turn() error {
 	here, err := l.f.Stat()
 	if err != nil {
 		return err
@@ -122,12 +207,16 @@ func (l *follower) turn() error {
 	}
 	there, err := os.Stat(l.path)
 	if err == nil && os.SameFile(here, there) {
+		l.tell("")
 		return nil
 	}
 	if l.gone.IsZero() {
 		l.gone = time.Now()
 	}
 	absent := time.Since(l.gone)
+	if absent > giveUp {
+		l.tell(l.path + " is gone: renamed or removed, and no new one has come")
+	}
 	switch {
 	case absent < l.grace || errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -142,24 +231,27 @@ func (l *follower) turn() error {
 	return err
 }
 
-func (l *follower) rewind() error {
+func (l *Follower) rewind() error {
 	l.offset, l.head, l.anew = 0, l.head[:0], true
 	_, err := l.f.Seek(0, io.SeekStart)
 	return err
 }
 
-func (l *follower) reopen() error {
+func (l *Follower) reopen() error {
 	f, err := os.Open(l.path)
 	if err != nil {
 		return err
 	}
-	_ = l.f.Close() // it was only read from
-	l.f, l.offset, l.head, l.anew, l.gone = f, 0, l.head[:0], true, time.Time{}
+	if err := l.use(f); err != nil {
+		return err
+	}
+	l.tell("")
+	l.offset, l.head, l.anew, l.gone = 0, l.head[:0], true, time.Time{}
 	return nil
 }
 
 // sameHead tells whether the file still starts as it did.
-func (l *follower) sameHead() bool {
+func (l *Follower) sameHead() bool {
 	b := make([]byte, len(l.head))
 	n, _ := l.f.ReadAt(b, 0) // fewer bytes mean a cut file: its size tells
 	return bytes.Equal(b[:n], l.head[:n])

@@ -282,7 +282,7 @@ func FuzzFormat(f *testing.F) {
 			at += i + len(c.value)
 		}
 		if _, err := readAll(t, strings.NewReader(line), Options{Format: format}); err != nil {
-			if kind, _ := Compressed([]byte(line)); kind == "" {
+			if kind, _ := capture.Compressed([]byte(line)); kind == "" {
 				t.Fatal(err)
 			}
 		}

@@ -77,7 +77,7 @@ func (b *builder) adopt(g *Guess) {
 	}
 	b.formats = nil
 	for _, f := range formats {
-		b.formats = append(b.formats, opened{f, f.open()})
+		b.formats = append(b.formats, opened{f, naming(f.open(), b.opt.Client)})
 	}
 	b.unwrap = nil
 	if len(g.chain) > 0 {

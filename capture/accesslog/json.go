@@ -1,6 +1,10 @@
 package accesslog
 
-import "bytes"
+import (
+	"bytes"
+
+	"stormwatch/capture"
+)
 
 // jsonCutter reads lines that are a JSON object. It is lenient where servers
 // are: Apache's \xHH, bytes that are no UTF-8, lists that nginx leaves bare
@@ -15,7 +19,9 @@ type jsonCutter struct {
 	path  []byte
 	best  [roles]uint8 // rank of what was taken for a role; 0 for nothing
 	r     *reading
-	bad   fault // why the line is not wanted
+
+	client capture.ClientField
+	bad    fault // why the line is not wanted
 }
 
 type keyed struct {
@@ -132,7 +138,7 @@ func (j *jsonCutter) member(b []byte, at int, key []byte, depth int) int {
 	if end < 0 {
 		return -1
 	}
-	if m := j.meaning(path); m.role != roleNone || m.must != "" {
+	if m := j.meaning(path); m.role != roleNone || m.must != "" || m.who {
 		j.take(m, b[from:to], b[at] == '"')
 	}
 	return end
@@ -147,7 +153,7 @@ func (j *jsonCutter) array(b []byte, at int, path []byte, depth int) int {
 	}
 	m := j.meaning(path)
 	switch {
-	case m.role == roleNone:
+	case m.role == roleNone && !m.who:
 	case m.role == roleTryList, m.role == roleMessage:
 		j.take(m, b[at:end], true)
 	default:
@@ -173,7 +179,10 @@ func (j *jsonCutter) take(m meaning, v []byte, quoted bool) {
 	if !quoted && string(v) == "null" {
 		v = nil
 	}
-	if best := j.best[m.role]; best != 0 && best <= m.rank && m.role != roleAnswer {
+	if m.who {
+		j.r.set(roleClient, v)
+	}
+	if best := j.best[m.role]; m.role == roleNone || best != 0 && best <= m.rank && m.role != roleAnswer {
 		return
 	}
 	if v == nil && (m.role == roleCode || m.role == roleStartTime || m.role == roleEndTime || m.role == roleAddr) {
@@ -198,6 +207,7 @@ func (j *jsonCutter) meaning(path []byte) meaning {
 	k, ok := j.known[string(path)]
 	if !ok {
 		k = keyed{string(path), j.schema.meaning(string(path))}
+		k.mean.who = j.client.Is(headerOf(k.key))
 		if len(j.known) >= maxKeys {
 			return k.mean
 		}

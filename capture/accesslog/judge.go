@@ -37,9 +37,6 @@ func (b *builder) judge() {
 		h.FailuresOnly = true
 		h.Note("no line has a status below 400, though requests that only their clients got wrong were answered: successes are left out of this log")
 	}
-	if why := b.crowd.remark(); why != "" && len(b.opt.Trusted) == 0 {
-		h.Note(why)
-	}
 	if b.wall && b.opt.Zone == nil {
 		h.Note("times carry no zone and are read as UTC: --tz sets it")
 	}

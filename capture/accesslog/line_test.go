@@ -81,7 +81,7 @@ func FuzzLine(f *testing.F) {
 		for _, live := range []bool{false, true} {
 			out, err := readAll(t, bytes.NewReader(text), Options{Live: live})
 			if err != nil {
-				if kind, _ := Compressed(text); kind == "" {
+				if kind, _ := capture.Compressed(text); kind == "" {
 					t.Fatal(err)
 				}
 				return

@@ -185,8 +185,7 @@ func (l *logFile) follow() (rows chan row) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	f := r.(*follower)
-	f.every, f.grace = 5*time.Millisecond, 50*time.Millisecond
+	r.every, r.grace = 5*time.Millisecond, 50*time.Millisecond
 	rows, ended := follow(ctx, l.t, r)
 	l.t.Cleanup(func() {
 		cancel()

@@ -1,6 +1,10 @@
 package accesslog
 
-import "bytes"
+import (
+	"bytes"
+
+	"stormwatch/capture"
+)
 
 // pairCutter reads lines of key=value pairs: logfmt, Heroku's router, lograge.
 // A value may stand in quotes, and may be missing. What is no pair is passed
@@ -8,6 +12,7 @@ import "bytes"
 type pairCutter struct {
 	schema *schema
 	known  map[string]meaning
+	client capture.ClientField
 	best   [roles]uint8
 }
 
@@ -86,6 +91,7 @@ func (p *pairCutter) meaning(key []byte) meaning {
 	m, ok := p.known[string(key)]
 	if !ok {
 		m = p.schema.meaning(string(key))
+		m.who = p.client.Is(headerOf(string(key)))
 		if len(p.known) < maxKeys {
 			p.known[string(key)] = m
 		}
@@ -94,6 +100,9 @@ func (p *pairCutter) meaning(key []byte) meaning {
 }
 
 func (p *pairCutter) take(m meaning, v []byte, r *reading) {
+	if m.who {
+		r.set(roleClient, v)
+	}
 	if m.role == roleNone || p.best[m.role] != 0 && p.best[m.role] <= m.rank && !m.sum && m.role != roleAnswer {
 		return
 	}

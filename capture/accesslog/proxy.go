@@ -2,10 +2,7 @@ package accesslog
 
 import (
 	"bytes"
-	"fmt"
 	"net/netip"
-
-	"stormwatch/capture"
 )
 
 // behind finds the client behind trusted proxies: the last address of a list
@@ -40,48 +37,4 @@ func within(ip [16]byte, all []netip.Prefix) bool {
 		}
 	}
 	return false
-}
-
-// crowd notices that nearly all requests come from one address, a proxy's
-// perhaps, though a field tells several clients apart.
-type crowd struct {
-	ip       [16]byte
-	lead     int64 // of ip over all others, in the manner of Boyer and Moore's majority vote
-	mine     int64
-	all      int64
-	others   [8]capture.Symbol // forwarded addresses seen
-	distinct int
-}
-
-func (c *crowd) note(x *capture.Exchange) {
-	c.all++
-	switch {
-	case x.Src.IP == c.ip:
-		c.lead++
-		c.mine++
-	case c.lead == 0:
-		c.ip, c.lead, c.mine = x.Src.IP, 1, 1
-	default:
-		c.lead--
-	}
-	if x.Forwarded == 0 || c.distinct == len(c.others) {
-		return
-	}
-	for _, o := range c.others[:c.distinct] {
-		if o == x.Forwarded {
-			return
-		}
-	}
-	c.others[c.distinct] = x.Forwarded
-	c.distinct++
-}
-
-// remark says which flag would tell the clients apart; "" where none is needed.
-func (c *crowd) remark() string {
-	const enough, share = 50, 10
-	if c.all < enough || c.distinct < 3 || share*c.mine < (share-1)*c.all || c.ip == [16]byte{} {
-		return ""
-	}
-	addr := netip.AddrFrom16(c.ip).Unmap()
-	return fmt.Sprintf("nearly all requests come from %s, a proxy perhaps: the forwarded-for field tells several clients apart; --trusted-proxy %s takes them for the clients", addr, addr)
 }

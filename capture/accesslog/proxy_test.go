@@ -3,7 +3,6 @@ package accesslog
 import (
 	"fmt"
 	"net/netip"
-	"strings"
 	"testing"
 )
 
@@ -26,36 +25,5 @@ func TestTrustedProxies(t *testing.T) {
 		if got := out.rows[0].Src.String(); got != c.want {
 			t.Errorf("%s, %s: client %s, want %s", c.peer, c.xff, got, c.want)
 		}
-	}
-}
-
-// A log of a server behind a proxy says which flag tells the clients apart.
-func TestProxyIsNoticed(t *testing.T) {
-	text := func(peer func(i int) string, xff func(i int) string) string {
-		var b strings.Builder
-		for i := range 100 {
-			fmt.Fprintf(&b, `%s - - [30/Nov/2026:08:11:06 +0000] "GET / HTTP/1.1" 200 5 "-" "a" "%s"`+"\n", peer(i), xff(i))
-		}
-		return b.String()
-	}
-	one := func(int) string { return "10.0.0.1" }
-	many := func(i int) string { return fmt.Sprintf("198.51.100.%d", i%9) }
-	for name, c := range map[string]struct {
-		text string
-		note bool
-	}{
-		"a proxy":                {text(one, many), true},
-		"a proxy and an outlier": {text(func(i int) string { return []string{"10.0.0.1", "192.0.2.1"}[i/97] }, many), true},
-		"clients":                {text(many, many), false},
-		"one client":             {text(one, one), false},
-		"nothing forwarded":      {text(one, func(int) string { return "-" }), false},
-	} {
-		h := mustRead(t, c.text, Options{}).health
-		if noted := len(h.Notes) == 1 && strings.Contains(h.Notes[0], "--trusted-proxy 10.0.0.1"); noted != c.note || !c.note && len(h.Notes) != 0 {
-			t.Errorf("%s: %q", name, h.Notes)
-		}
-	}
-	if h := mustRead(t, text(one, many), Options{Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}).health; len(h.Notes) != 0 {
-		t.Errorf("once told, it is not asked for: %q", h.Notes)
 	}
 }

@@ -51,6 +51,9 @@ type cut struct {
 
 // saw notes a field, where that is wanted.
 func (r *reading) saw(f *field, value []byte) {
+	if f.who {
+		r.set(roleClient, value)
+	}
 	if r.cuts != nil {
 		*r.cuts = append(*r.cuts, cut{f.name, f.role, value})
 	}

@@ -38,6 +38,44 @@ func Order(paths []string) []string {
 	return out
 }
 
+// Sets puts paths in the order of Order and joins those of each rotated log, the
+// oldest first. A set stands where its first file does.
+func Sets(paths []string) (out [][]string) {
+	at := map[string]int{}
+	for _, p := range Order(paths) {
+		base, _ := generation(p)
+		if i, ok := at[base]; ok && base != "" {
+			out[i] = append(out[i], p)
+			continue
+		}
+		at[base] = len(out)
+		out = append(out, []string{p})
+	}
+	return out
+}
+
+// Rotated lists the files into which a log was rotated, the oldest first; those
+// that are the log itself by another name are not among them.
+func Rotated(path string) (before []string) {
+	base, _ := generation(path)
+	here, err := os.Stat(path)
+	entries, lerr := os.ReadDir(filepath.Dir(path))
+	if base == "" || lerr != nil {
+		return nil
+	}
+	dir, _ := filepath.Split(path)
+	for _, e := range entries {
+		p := dir + e.Name()
+		if of, _ := generation(p); of != base || p == path {
+			continue
+		}
+		if there, serr := os.Stat(p); serr == nil && there.Mode().IsRegular() && (err != nil || !os.SameFile(here, there)) {
+			before = append(before, p)
+		}
+	}
+	return Order(before)
+}
+
 // sameLog tells whether two paths are one file, or one and its compressed self.
 func sameLog(a, b string) bool {
 	if a == "-" || b == "-" {

@@ -143,7 +143,7 @@ func (s *scanner) run(line []byte, at int, r *reading) (next int, f fault) {
 		if end < 0 {
 			return at, st.miss
 		}
-		if r.cuts != nil {
+		if r.cuts != nil || st.who {
 			r.saw(&st.field, line[at:end])
 		}
 		at = end

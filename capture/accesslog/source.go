@@ -24,16 +24,17 @@ import (
 
 // Options of a Source. The zero value reads a recorded log of unknown size.
 type Options struct {
-	Format  *Format         // how lines are cut; nil finds it out
-	Tail    []byte          // the last bytes of a recorded log, which help to find out
-	Zone    *time.Location  // of times that have no zone; nil takes UTC and says so
-	Until   time.Time       // dates without a year (syslog) are before it: when the log was last written to
-	Sampled float64         // share of the requests that the log holds, if it is known; 0 unknown
-	Trusted []netip.Prefix  // proxies whose X-Forwarded-For is believed: the client is the last address in it that is none of them
-	Live    bool            // more lines may come: hand over what is there, and tell watermarks
-	Size    int64           // bytes of a recorded log, for Batch.Done; 0 unknown
-	Vantage string          // the hop that wrote the log
-	Secrets capture.Secrets // compares user names; drawn anew if zero
+	Format  *Format             // how lines are cut; nil finds it out
+	Tail    []byte              // the last bytes of a recorded log, which help to find out
+	Zone    *time.Location      // of times that have no zone; nil takes UTC and says so
+	Until   time.Time           // dates without a year (syslog) are before it: when the log was last written to
+	Sampled float64             // share of the requests that the log holds, if it is known; 0 unknown
+	Trusted []netip.Prefix      // proxies whose X-Forwarded-For is believed: the client is the last address in it that is none of them
+	Client  capture.ClientField // the field that names clients, if one does
+	Live    bool                // more lines may come: hand over what is there, and tell watermarks
+	Size    int64               // bytes of a recorded log, for Batch.Done; 0 unknown
+	Vantage string              // the hop that wrote the log
+	Secrets capture.Secrets     // compares user names; drawn anew if zero
 }
 
 // Source reads one access log. It implements capture.Source.
@@ -90,7 +91,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		}
 		b.read += int64(len(c.data))
 		if first && len(c.data) > 0 {
-			if kind, program := Compressed(c.data); kind != "" {
+			if kind, program := capture.Compressed(c.data); kind != "" {
 				return fmt.Errorf("log %s is compressed with %s, which is not read yet: give it through `%s %s | stormwatch report -`", s.name, kind, program, s.name)
 			}
 			if d := newDocuments(c.data, b.line); d != nil {

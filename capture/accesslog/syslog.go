@@ -74,7 +74,10 @@ func priority(line []byte) (rest []byte, ok bool) {
 	return line[n+2:], true
 }
 
-var syslogLayout = mustLayout("%b %e %H:%M:%S")
+var (
+	syslogLayout  = mustLayout("%b %e %H:%M:%S")
+	preciseLayout = mustLayout("%b %e %H:%M:%S.%f") // journalctl -o short-precise
+)
 
 // syslog reads "Nov 30 08:11:06 host tag[pid]: ", with a date of ISO 8601 in its
 // place where rsyslog is set so; Heroku has no host.
@@ -87,7 +90,10 @@ func (u *unwrapper) syslog(w wrap, line []byte) (inner []byte, ok bool) {
 		if w == wrapHeroku || len(line) < 15 || line[3] != ' ' {
 			return nil, false
 		}
-		t, n := u.clock.read(&syslogLayout, line)
+		t, n := u.clock.read(&preciseLayout, line)
+		if n == 0 {
+			t, n = u.clock.read(&syslogLayout, line)
+		}
 		switch {
 		case n > 0:
 			u.stamped(t)

@@ -242,8 +242,8 @@ func compose(line []byte) (inner []byte, ok bool) {
 	if i == 0 || end == i || end >= len(line) || line[end] != '|' {
 		return nil, false
 	}
-	rest := plainColour(line[end+1:])
-	return bytes.TrimPrefix(rest, space), true
+	rest := bytes.TrimPrefix(plainColour(line[end+1:]), space)
+	return plainColour(rest), true
 }
 
 // plainColour takes ESC [ .. m off the start.
@@ -259,27 +259,44 @@ func plainColour(b []byte) []byte {
 }
 
 // stern reads "pod-name container ": a name with a hyphen, as pods have, and
-// another.
+// another; with --all-namespaces one more stands before them.
 func stern(line []byte) (inner []byte, ok bool) {
-	line = plainColour(line)
-	for word := range 2 {
-		i, hyphen := 0, false
-		for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || isDigit(line[i]) || line[i] == '-' || line[i] == '.') {
-			hyphen = hyphen || line[i] == '-'
-			i++
-		}
-		if i == 0 || word == 0 && !hyphen || !isLetterOrDigit(line[0]) {
-			return nil, false
-		}
-		if line = plainColour(line[i:]); len(line) == 0 || line[0] != ' ' {
-			return nil, false
-		}
-		line = plainColour(line[1:])
+	first, rest := podWord(line)
+	second, inner := podWord(rest)
+	if first == nil || second == nil {
+		return nil, false
 	}
-	return line, true
+	if third, more := podWord(inner); third != nil && isPod(second) {
+		return more, true
+	}
+	return inner, bytes.IndexByte(first, '-') > 0
 }
 
-func isLetterOrDigit(c byte) bool { return isLetter(c) || isDigit(c) }
+// podWord takes a name of Kubernetes (RFC 1123) and the blank after it off a
+// line, perhaps in colour; word is nil where there is none.
+func podWord(line []byte) (word, rest []byte) {
+	line = plainColour(line)
+	i := 0
+	for i < len(line) && (line[i] >= 'a' && line[i] <= 'z' || isDigit(line[i]) || line[i] == '-' || line[i] == '.') {
+		i++
+	}
+	word, rest = line[:i], plainColour(line[i:])
+	if i == 0 || word[0] == '-' || allDigits(strings.ReplaceAll(string(word), ".", "")) || len(rest) == 0 || rest[0] != ' ' {
+		return nil, line
+	}
+	return word, plainColour(rest[1:])
+}
+
+// isPod tells whether a name ends as those do that controllers give: in five
+// letters and digits, or in a number.
+func isPod(name []byte) bool {
+	i := bytes.LastIndexByte(name, '-')
+	if i < 1 {
+		return false
+	}
+	end := name[i+1:]
+	return len(end) == 5 || allDigits(string(end)) && len(end) > 0
+}
 
 // chainsOf lists the ways in which a line may be wrapped: not at all, and what
 // is found from the outside in.

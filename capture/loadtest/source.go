@@ -73,6 +73,21 @@ func find(head []byte) *kind {
 	return nil
 }
 
+// Totals says what an input is that holds the totals of a load test, and no
+// requests with their times; "" if it is none.
+func Totals(head []byte) string {
+	for _, k := range [...]struct{ head, what string }{
+		{"Type,Name,Request Count,Failure Count", "Locust's table of totals"},
+		{"Method,Name,Error,Occurrences", "Locust's table of failures"},
+		{"Count,Message,Traceback,Nodes", "Locust's table of exceptions"},
+	} {
+		if bytes.HasPrefix(bytes.ReplaceAll(bytes.TrimPrefix(head[:min(len(head), window)], []byte("\xef\xbb\xbf")), []byte(`"`), nil), []byte(k.head)) {
+			return k.what + ", which has no times: give the file ending in _stats_history.csv"
+		}
+	}
+	return ""
+}
+
 // Open returns the source of results. It reads the first bytes of r.
 func Open(name string, r io.Reader, opt Options) (*Source, error) {
 	if opt.Secrets == (capture.Secrets{}) {

@@ -126,7 +126,11 @@ func (p *parser) frame(f framing, none int64) {
 func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 	f.length = -1
 	names := s.t.out.names
+	named := uint64(0)
 	for name, value := field(&rest); name != nil; name, value = field(&rest) {
+		if s.t.out.client.Is(name) {
+			named = s.named(x, value)
+		}
 		switch len(name) {
 		case 4:
 			if x.Host == 0 && is(name, "host") {
@@ -156,7 +160,24 @@ func (s *stream) requestFields(x *capture.Exchange, rest []byte) (f framing) {
 			x.Deadline = at
 		}
 	}
+	if s.t.out.client.Secret() {
+		x.Credential = named // and none else, so that those who lack it are seen to
+	}
 	return f
+}
+
+// named sets the client by the header that names it; one that is secret is told as
+// a number. A token out of an HTTP/2 header table shows no claim any more.
+func (s *stream) named(x *capture.Exchange, value []byte) uint64 {
+	switch c := s.t.out.client; {
+	case c.Claim != "":
+		return s.t.out.secrets.Hash(c.Value(value))
+	case c.Secret():
+		return s.secret(value)
+	default:
+		c.Name(x, value, s.t.out.names)
+		return 0
+	}
 }
 
 func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {

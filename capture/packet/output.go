@@ -29,6 +29,7 @@ type output struct {
 	names   *capture.Interner
 	answers *capture.Answers
 	secrets capture.Secrets
+	client  capture.ClientField
 	table   *table
 	newest  int64 // the watermark when nothing waits
 	told    int64 // when Health was last copied
@@ -43,7 +44,7 @@ type output struct {
 
 func newOutput(opt Options, sink capture.Sink) *output {
 	o := &output{
-		sink: sink, live: opt.Live, secrets: opt.Secrets,
+		sink: sink, live: opt.Live, secrets: opt.Secrets, client: opt.Client,
 		names:  capture.NewInterner(maxNames, maxNameBytes),
 		health: capture.Health{Unit: "packets", SeesPorts: true},
 	}

@@ -17,10 +17,11 @@ import (
 
 // Options say how a capture is read.
 type Options struct {
-	Live    bool            // the input is still being written
-	Size    int64           // bytes of the input, for progress; 0 unknown
-	Secrets capture.Secrets // compares credentials; drawn anew when zero
-	Vantage string          // the hop that saw the traffic
+	Live    bool                // the input is still being written
+	Size    int64               // bytes of the input, for progress; 0 unknown
+	Secrets capture.Secrets     // compares credentials; drawn anew when zero
+	Client  capture.ClientField // the header that names clients, if one does
+	Vantage string              // the hop that saw the traffic
 }
 
 // Source is a packet capture. It implements capture.Source.

@@ -13,14 +13,14 @@ import (
 
 // piped is the report on a file that comes through a pipe, which is sorted before
 // it is judged since it cannot be read again.
-func piped(t *testing.T, file string) string {
+func piped(t *testing.T, file string, flags ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b, errs bytes.Buffer
-	run(context.Background(), []string{"report", "--format", "json", "x=-"}, bytes.NewReader(text), &b, &errs)
+	run(context.Background(), append([]string{"report", "--format", "json", "x=-"}, flags...), bytes.NewReader(text), &b, &errs)
 	if errs.Len() > 0 {
 		t.Errorf("%s: stderr: %s", file, errs.String())
 	}
@@ -64,6 +64,36 @@ func TestFilesReadAgain(t *testing.T) {
 		got, _ := stormwatch(t, "report", "--format", "json", "x="+file)
 		if want := piped(t, file); got != want {
 			t.Errorf("last line %s: as a file and through a pipe the reports differ", name)
+		}
+	}
+}
+
+// Who a client is, names, a part of the time and proxies do not show either in
+// which way a file is judged, though some of them are known only at its end.
+func TestFilesAsPipesWithFlags(t *testing.T) {
+	names := filepath.Join(t.TempDir(), "names")
+	if err := os.WriteFile(names, []byte("203.0.113.7,office\nclient-a/1.0,batch\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"../../testdata/pcaps/office-nat/traffic.pcap", "../../testdata/pcaps/lockstep-bare-429/traffic.pcap", "../../testdata/logs/nginx-combined/gen-torture.log"} {
+		if _, err := os.Stat(file); err != nil {
+			t.Fatal(err)
+		}
+		for _, flags := range [][]string{
+			{"--client-by", "agent", "--names", names},
+			{"--client-by", "path:1"},
+			{"--client-by", "addr/24"},
+			{"--since", "20s"},
+			{"--until", "10s"},
+			{"--trusted-proxy", "203.0.113.0/24", "--names", names},
+		} {
+			got, code := stormwatch(t, append([]string{"report", "--format", "json", "x=" + file}, flags...)...)
+			if code == 1 || code == 2 || len(got) < 100 {
+				t.Errorf("%s %v: exit code %d\n%s", file, flags, code, got)
+			}
+			if want := piped(t, file, flags...); got != want {
+				t.Errorf("%s %v: as a file and through a pipe the reports differ", file, flags)
+			}
 		}
 	}
 }

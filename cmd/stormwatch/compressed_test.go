@@ -163,7 +163,7 @@ func TestCompressedLive(t *testing.T) {
 	st := &streams{in: in, out: &bytes.Buffer{}, err: io.Discard}
 	opened := make(chan []input, 1)
 	go func() {
-		ins, err := openAll(ctx, st, []string{"-"}, true)
+		ins, err := (&flags{}).openAll(ctx, st, []string{"-"}, true)
 		if err != nil {
 			t.Error(err)
 		}

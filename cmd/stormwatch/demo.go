@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"stormwatch/capture"
 	"stormwatch/capture/packet"
+	"stormwatch/capture/witness"
 )
 
 // incident is testdata/pcaps/lockstep-bare-429/traffic.pcap, which a test keeps
@@ -30,17 +30,17 @@ func newDemo(st *streams, f *flags) *cobra.Command {
 }
 
 func demo(ctx context.Context, st *streams, f *flags) error {
-	o, err := f.options()
+	o, err := f.options(st)
 	if err != nil {
 		return err
 	}
 	src, err := packet.Open("demo incident", bytes.NewReader(incident), packet.Options{
-		Size: int64(len(incident)), Secrets: capture.NewSecrets(), Vantage: "capture",
+		Size: int64(len(incident)), Secrets: f.secrets, Client: f.who.Field(), Vantage: "capture",
 	})
 	if err != nil {
 		return fmt.Errorf("the embedded incident: %w", err)
 	}
-	return watchRecording(ctx, st, f, o, []input{{Source: src}}, !f.plain && terminal(st.out), demoSpeed)
+	return watchRecording(ctx, st, f, o, []input{{Source: witness.New(src, witness.Options{Who: f.who})}}, !f.plain && terminal(st.out), demoSpeed)
 }
 
 // demoSpeed shows the incident's onset within ten seconds of the start.

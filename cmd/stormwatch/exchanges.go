@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -13,9 +14,12 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "exchanges SOURCE...",
 		Short: "write each exchange with its chain as a line of JSON",
-		Args:  sources,
+		Args:  f.sources,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			o, err := f.options()
+			if len(f.exec) > 0 {
+				return usage{errors.New("--exec is live, and this verb reads to the end: use watch, or report --for")}
+			}
+			o, err := f.options(st)
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +20,7 @@ func newExplain(st *streams) *cobra.Command {
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, path := split(args[0])
+			t := target{name: name, paths: []string{path}}
 			in, err := look(cmd.Context(), st, path)
 			if err != nil {
 				return err
@@ -33,16 +33,13 @@ func newExplain(st *streams) *cobra.Command {
 			case accesslog.Unreadable(first) != "":
 				return unknown(path, first)
 			}
-			if name == "" {
-				name = filepath.Base(path)
-			}
-			o, err := st.logs.options(name)
+			o, err := st.logs.options(t.called())
 			if err != nil {
 				return err
 			}
 			o.Secrets = capture.NewSecrets()
-			ends(&o, in.ReadCloser, in.size)
-			if err := accesslog.Explain(cmd.Context(), st.out, name, in.head, o); err != nil {
+			in.ends(&o)
+			if err := accesslog.Explain(cmd.Context(), st.out, t.called(), in.head, o); err != nil {
 				return err
 			}
 			if g := accesslog.Sniff(first, o.Tail); o.Format == nil && !g.Sure() {

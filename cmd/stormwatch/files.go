@@ -9,61 +9,129 @@ import (
 	"stormwatch/capture/accesslog"
 )
 
-// expand finds the files that patterns mean, where no shell has done so, and
-// puts rotated logs in the order in which they were written.
-func expand(args []string) ([]string, error) {
-	var all []string
+// target is what one source is read from: one thing, or the files of a rotated
+// log, the oldest first.
+type target struct {
+	name   string // as the user gave it; "" where it is called by its file
+	paths  []string
+	folder string // the one it was found in; "" where it was named itself
+}
+
+// called is the name of the source.
+func (t *target) called() string {
+	path := t.last()
+	switch {
+	case t.name != "" && t.folder == "":
+		return t.name
+	case path == "-":
+		return "stdin"
+	case t.folder == "":
+		return filepath.Base(path)
+	}
+	inside, err := filepath.Rel(t.folder, path)
+	if err != nil {
+		inside = filepath.Base(path)
+	}
+	if inside = filepath.ToSlash(inside); t.name != "" {
+		return t.name + "/" + inside
+	}
+	return inside
+}
+
+// last is the file that is written to last, if any still is.
+func (t *target) last() string { return t.paths[len(t.paths)-1] }
+
+// vantage is the name the source was given, or its kind: sources of one kind
+// without names are taken for one hop.
+func (t *target) vantage(kind string) string {
+	if t.name != "" {
+		return t.name
+	}
+	return kind
+}
+
+// calls tells whether a flag that names a source means this one: by its name, or by
+// the part of it before a slash, as a host's folder is called.
+func calls(flag, source string) bool {
+	return flag == source || strings.HasPrefix(source, flag+"/")
+}
+
+// targets finds the files that patterns and folders mean, puts rotated logs in
+// the order in which they were written, and makes one source of each set of them.
+func targets(args []string) (all []target, err error) {
 	for _, arg := range args {
 		name, path := split(arg)
-		files := []string{path}
-		if _, err := os.Lstat(path); err != nil && strings.ContainsAny(path, "*?[") && !strings.Contains(path, "://") {
-			found, err := filepath.Glob(path)
-			if err == nil && len(found) == 0 {
+		found := []target{{name: name, paths: []string{path}}}
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && info.IsDir():
+			if found, err = folder(name, path); err != nil {
+				return nil, err
+			}
+		case err != nil && strings.ContainsAny(path, "*?[") && !strings.Contains(path, "://"):
+			files, err := filepath.Glob(path)
+			if err == nil && len(files) == 0 {
 				err = os.ErrNotExist
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-			files = found
-		}
-		for _, f := range files {
-			if name != "" {
-				f = name + "=" + f
+			found = found[:0]
+			for _, f := range files {
+				if info, err := os.Stat(f); err == nil && info.IsDir() {
+					inside, err := folder(name, f)
+					if err != nil {
+						return nil, err
+					}
+					found = append(found, inside...)
+					continue
+				}
+				found = append(found, target{name: name, paths: []string{f}})
 			}
-			all = append(all, f)
 		}
+		all = append(all, found...)
 	}
-	return inOrder(all), nil
+	return sets(all), nil
 }
 
-// inOrder orders the files that have the same name, or none.
-func inOrder(args []string) []string {
-	var names []string
-	byName := map[string][]string{}
-	for _, arg := range args {
-		name, path := split(arg)
-		if _, ok := byName[name]; !ok {
-			names = append(names, name)
+// sets joins the files of each rotated log. A log stands where the first of its
+// files was named.
+func sets(all []target) (out []target) {
+	type key struct{ name, folder string }
+	places := map[key][]int{}
+	var keys []key
+	for i := range all {
+		k := key{all[i].name, all[i].folder}
+		if places[k] == nil {
+			keys = append(keys, k)
 		}
-		byName[name] = append(byName[name], path)
+		places[k] = append(places[k], i)
 	}
-	ordered := map[string][]string{}
-	for _, n := range names {
-		ordered[n] = accesslog.Order(byName[n])
+	type placed struct {
+		at int
+		t  target
 	}
-	var out []string
-	for _, arg := range args { // the names stay where they were
-		name, _ := split(arg)
-		rest := ordered[name]
-		if len(rest) == 0 {
-			continue // named twice
+	var list []placed
+	for _, k := range keys {
+		var paths []string
+		for _, i := range places[k] {
+			paths = append(paths, all[i].paths...)
 		}
-		ordered[name] = rest[1:]
-		if name != "" {
-			out = append(out, name+"="+rest[0])
-		} else {
-			out = append(out, rest[0])
+		next := 0
+		for _, set := range accesslog.Sets(paths) {
+			list = append(list, placed{places[k][min(next, len(places[k])-1)], target{k.name, set, k.folder}})
+			next += len(set)
 		}
+	}
+	for len(list) > 0 { // in the order of their places; there are few
+		first := 0
+		for i := range list {
+			if list[i].at < list[first].at {
+				first = i
+			}
+		}
+		out = append(out, list[first].t)
+		list = append(list[:first], list[first+1:]...)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -10,24 +11,36 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"stormwatch/capture"
+	"stormwatch/capture/witness"
 	"stormwatch/detect"
 	"stormwatch/rules"
 )
 
 // flags are those that several verbs share.
 type flags struct {
-	clientBy, capacity, color, theme string
-	rules, clock                     []string
-	shards, fps                      int
-	ascii, plain                     bool
+	clientBy, names, capacity, color, theme string
+	since, until                            string
+	rules, clock, exec                      []string
+	shards, fps                             int
+	ascii, plain                            bool
+
+	who     witness.Who // what clientBy says
+	from    detect.Bound
+	clocks  map[string]int64 // what clock says, by source
+	secrets capture.Secrets  // one for all sources: a credential is the same in every one
 }
 
 func (f *flags) input(c *cobra.Command) {
 	p := c.PersistentFlags()
-	p.StringVar(&f.clientBy, "client-by", "addr", "what a client is: addr or key (its credential)")
+	p.StringVar(&f.clientBy, "client-by", "auto", "what a client is: addr (auto), addr/24, key (its credential), agent, header:NAME, jwt:CLAIM or path:N")
+	p.StringVar(&f.names, "names", "", "FILE of names for clients: 10.0.0.7,checkout or 10.2.0.0/16,batch or KEY,tenant")
+	p.StringVar(&f.since, "since", "", "look from here on: 2026-03-02T03:10:00Z, '2026-03-02 03:10', 03:10, or 15m before the end (live: before now)")
+	p.StringVar(&f.until, "until", "", "and up to here")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
+	p.StringArrayVar(&f.exec, "exec", nil, "NAME=COMMAND whose output is followed, run anew when it ends: 'web1=ssh web1 tail -F /var/log/nginx/access.log'")
 	p.IntVar(&f.shards, "shards", min(runtime.GOMAXPROCS(0), 8), "parts of the state worked on at once; the result is the same")
 	_ = p.MarkHidden("shards") // fails only for a flag that does not exist
 }
@@ -41,10 +54,16 @@ func (f *flags) screen(c *cobra.Command) {
 	p.IntVar(&f.fps, "fps", 0, "frames per second, 1 to 30")
 }
 
-func (f *flags) options() (detect.Options, error) {
-	o := detect.Options{ClientBy: f.clientBy, Shards: f.shards}
+func (f *flags) options(st *streams) (detect.Options, error) {
+	o := detect.Options{Shards: f.shards}
 	if err := f.check(); err != nil {
 		return o, usage{err}
+	}
+	if err := f.clients(&o); err != nil {
+		return o, err
+	}
+	if err := f.window(st, &o); err != nil {
+		return o, err
 	}
 	if f.capacity != "" {
 		n, err := strconv.ParseFloat(strings.TrimSuffix(f.capacity, "/s"), 64)
@@ -53,16 +72,15 @@ func (f *flags) options() (detect.Options, error) {
 		}
 		o.Capacity = n
 	}
+	f.clocks = map[string]int64{}
+	o.Clock = f.clocks
 	for _, c := range f.clock {
 		name, value, _ := strings.Cut(c, "=")
 		d, err := time.ParseDuration(value)
 		if err != nil || name == "" {
 			return o, usage{fmt.Errorf("--clock %s: NAME=OFFSET, such as web1=-2.4s", c)}
 		}
-		if o.Clock == nil {
-			o.Clock = map[string]int64{}
-		}
-		o.Clock[name] = int64(d)
+		f.clocks[name] = int64(d)
 	}
 	set, err := rules.Load(f.rules...)
 	if err != nil {
@@ -72,13 +90,34 @@ func (f *flags) options() (detect.Options, error) {
 	return o, nil
 }
 
+// clients reads what a client is, and what clients are called.
+func (f *flags) clients(o *detect.Options) (err error) {
+	if f.who, err = witness.ParseWho(f.clientBy); err != nil {
+		return usage{fmt.Errorf("--client-by %w", err)}
+	}
+	if f.secrets = capture.NewSecrets(); f.who.ByKey() {
+		o.ClientBy = "key"
+	}
+	if f.names == "" {
+		return nil
+	}
+	file, err := os.Open(f.names)
+	if err != nil {
+		return fmt.Errorf("--names: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if o.Names, err = detect.ReadNaming(file, f.secrets, f.who.ByKey()); err != nil {
+		return usage{fmt.Errorf("--names %s: %w", f.names, err)}
+	}
+	return nil
+}
+
 // check looks at the flags whose values are few.
 func (f *flags) check() error {
 	for _, choice := range []struct {
 		flag, value string
 		of          []string
 	}{
-		{"client-by", f.clientBy, []string{"addr", "key"}},
 		{"color", f.color, []string{"auto", "always", "never"}},
 		{"theme", f.theme, []string{"", "dark", "light", "mono"}},
 	} {

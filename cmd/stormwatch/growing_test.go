@@ -97,7 +97,7 @@ func TestFinishedCaptureIsRecorded(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ins, err := openAll(t.Context(), &streams{out: io.Discard, err: io.Discard}, []string{path}, true)
+	ins, err := (&flags{}).openAll(t.Context(), &streams{out: io.Discard, err: io.Discard}, []string{path}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

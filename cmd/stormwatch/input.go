@@ -1,22 +1,23 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
+	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
 	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
 	"stormwatch/capture/prometheus"
+	"stormwatch/capture/witness"
 	"stormwatch/detect"
 )
 
@@ -24,51 +25,176 @@ import (
 type input struct {
 	capture.Source
 	close func() error
-	piece string                // the file, where it is a recorded capture without a name: it may be a piece of one
-	file  bool                  // a regular one: it can be read again
-	again func() (input, error) // opens such a file anew
+	piece string                // the file, where it is a recorded capture without a name of its own: it may be a piece of one
+	again func() (input, error) // opens it anew; nil where it cannot be read again
 }
 
-// openAll opens every source named, or none.
-func openAll(ctx context.Context, st *streams, args []string, follow bool) (ins []input, err error) {
+// openAll opens every source named, or none. Files of a folder that are no source
+// are passed over, and told.
+func (f *flags) openAll(ctx context.Context, st *streams, args []string, follow bool) (ins []input, err error) {
 	defer func() {
 		if err != nil {
 			closeAll(ins)
 		}
 	}()
-	if args, err = expand(args); err != nil {
+	all, err := targets(args)
+	if err != nil {
 		return nil, err
 	}
-	secrets := capture.NewSecrets() // one for all: a credential is the same in every source
-	for _, arg := range args {
-		in, err := open(ctx, st, arg, follow, secrets)
+	trusted, err := st.logs.trusted()
+	if err != nil {
+		return nil, err
+	}
+	passed := map[string][]string{} // files that are no source, by folder
+	for _, t := range f.separate(ctx, st, all) {
+		in, err := f.open(ctx, st, &t, follow)
+		if err != nil && t.folder != "" && !errors.As(err, new(usage)) && ctx.Err() == nil {
+			passed[t.folder] = append(passed[t.folder], capture.Clean(err.Error()))
+			continue
+		}
 		if err != nil {
 			return ins, err
 		}
-		if in.file && !follow {
-			in.again = func() (input, error) { return open(ctx, st, arg, follow, secrets) }
+		ins = append(ins, in)
+	}
+	if len(f.clock) == 0 { // else each has its own clock
+		if ins, err = f.join(ctx, st, ins); err != nil {
+			return ins, err
+		}
+	}
+	for i := range ins {
+		ins[i] = f.witnessed(ins[i], trusted)
+	}
+	for _, e := range f.exec {
+		in, err := f.execute(ctx, st, e, trusted)
+		if err != nil {
+			return ins, err
 		}
 		ins = append(ins, in)
 	}
-	if st.apart {
-		return ins, nil
+	for _, folder := range slices.Sorted(maps.Keys(passed)) {
+		if len(ins) == 0 {
+			return nil, fmt.Errorf("%s: no file in it can be read: %s", folder, passed[folder][0])
+		}
+		ins[0] = ins[0].noted(passedOver(passed[folder]))
 	}
-	return join(ctx, st, ins, secrets)
+	return ins, nil
+}
+
+// execute follows what a command prints.
+func (f *flags) execute(ctx context.Context, st *streams, arg string, trusted []netip.Prefix) (input, error) {
+	name, text, ok := strings.Cut(arg, "=")
+	if !ok || name == "" || strings.TrimSpace(text) == "" {
+		return input{}, usage{fmt.Errorf("--exec %s: NAME=COMMAND, as in 'web1=ssh web1 tail -F /var/log/nginx/access.log'", arg)}
+	}
+	t := target{name: name, paths: []string{"-"}}
+	o, err := f.logOptions(st, &t, nil)
+	if err != nil {
+		return input{}, err
+	}
+	o.Live, o.Until, o.Vantage = true, time.Now(), "log" // hosts of one tier
+	c := newCommand(ctx, name, text)
+	src, err := accesslog.Open(name, c, o)
+	if err != nil {
+		return input{}, err
+	}
+	return f.witnessed(input{Source: &attended{Source: src, of: c}, close: c.Close}, trusted), nil
+}
+
+// witnessed puts a witness before the sink of a source, and of the same one when
+// it is opened anew.
+func (f *flags) witnessed(in input, trusted []netip.Prefix) input {
+	o := witness.Options{Who: f.who}
+	if in.Info().Kind == "capture" { // logs see to it line by line
+		o.Trusted = trusted
+	}
+	in.Source = witness.New(in.Source, o)
+	return in.anew(func(in input) input { return f.witnessed(in, trusted) })
+}
+
+// noted adds a remark to the Health of a witnessed source.
+func (in input) noted(text string) input {
+	in.Source.(*witness.Source).Note(text)
+	return in.anew(func(in input) input { return in.noted(text) })
+}
+
+// anew has the input made what it is when it is opened anew.
+func (in input) anew(do func(input) input) input {
+	again := in.again
+	if again == nil {
+		return in
+	}
+	in.again = func() (input, error) {
+		in, err := again()
+		if err != nil {
+			return in, err
+		}
+		return do(in), nil
+	}
+	return in
+}
+
+// separate takes sets apart whose files are no logs: captures, for instance, are
+// not read as one.
+func (f *flags) separate(ctx context.Context, st *streams, all []target) (out []target) {
+	for _, t := range all {
+		if len(t.paths) > 1 && !f.areLogs(ctx, st, &t) {
+			for _, p := range t.paths {
+				out = append(out, target{t.name, []string{p}, t.folder})
+			}
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// areLogs tells whether each file of a set is a log; empty ones, which a rotation
+// has just left, are dropped.
+func (f *flags) areLogs(ctx context.Context, st *streams, t *target) bool {
+	var kept []string
+	for _, p := range t.paths {
+		in, err := look(ctx, st, p)
+		if errors.Is(err, errEmpty) {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		ok := in.regular && !packet.Detect(in.first) && !prometheus.DetectRange(in.first) && (st.logs.named() || !loadtest.Detect(in.first) && accesslog.Unreadable(in.first) == "" && in.isLog())
+		if err := in.Close(); err != nil || !ok {
+			return false
+		}
+		kept = append(kept, p)
+	}
+	if len(kept) == 0 {
+		return false
+	}
+	t.paths = kept
+	return true
 }
 
 // openChecked opens every source named, and fails where a flag names one that is
 // not among them.
 func (f *flags) openChecked(ctx context.Context, st *streams, args []string, follow bool) ([]input, error) {
-	st.apart = len(f.clock) > 0 // each has its own clock
-	ins, err := openAll(ctx, st, args, follow)
+	ins, err := f.openAll(ctx, st, args, follow)
 	if err != nil {
 		return nil, err
 	}
+	if !f.who.ByAddress() && !slices.ContainsFunc(ins, func(in input) bool { return in.Info().Kind != "prometheus" }) {
+		closeAll(ins)
+		return nil, usage{fmt.Errorf("--client-by %s: counts do not tell clients apart; add a log or a capture of the same time", f.clientBy)}
+	}
 	for _, c := range f.clock {
 		name, _, _ := strings.Cut(c, "=")
-		if !slices.ContainsFunc(ins, func(in input) bool { return in.Info().Name == name }) {
+		if !slices.ContainsFunc(ins, func(in input) bool { return calls(name, in.Info().Name) }) {
 			closeAll(ins)
 			return nil, usage{fmt.Errorf("--clock %s: no source has this name; a file is named by what follows its last slash, or NAME=FILE", c)}
+		}
+		for _, in := range ins {
+			if calls(name, in.Info().Name) {
+				f.clocks[in.Info().Name] = f.clocks[name]
+			}
 		}
 	}
 	return ins, nil
@@ -82,134 +208,6 @@ func closeAll(ins []input) {
 	}
 }
 
-// content is an input whose first bytes have been read.
-type content struct {
-	io.ReadCloser
-	head    *bufio.Reader
-	first   []byte
-	size    int64 // 0 unknown
-	regular bool
-	packed  bool // it is compressed, which head undoes
-}
-
-// open finds out by content what a source is. With follow, a log, a stream or a
-// capture that is being written is read as it grows.
-func open(ctx context.Context, st *streams, arg string, follow bool, secrets capture.Secrets) (input, error) {
-	name, path := split(arg)
-	if strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") {
-		src, err := prometheus.OpenAPI(path, prometheus.APIOptions{})
-		return input{Source: src}, err
-	}
-	if name == "" {
-		name = filepath.Base(path)
-		if path == "-" {
-			name = "stdin"
-		}
-	}
-	in, err := look(ctx, st, path)
-	if err != nil {
-		return input{}, err
-	}
-	live := follow && !(in.regular && in.packed) // what is compressed as a file does not grow
-	switch {
-	case packet.Detect(in.first):
-		o := packet.Options{Live: live && !in.regular, Size: in.size, Secrets: secrets, Vantage: vantage(arg, "capture")}
-		if live && in.regular && growing(ctx, path) {
-			o.Live, o.Size = true, 0
-			err = in.again(func() (io.ReadCloser, error) { return packet.Follow(ctx, path) })
-		}
-		if err != nil {
-			return input{}, err
-		}
-		src, err := packet.Open(name, in.head, o)
-		opened, err := opened(src, in, err)
-		if named, _ := split(arg); err == nil && in.regular && !o.Live && named == "" {
-			opened.piece = path
-		}
-		return opened, err
-	case prometheus.DetectRange(in.first):
-		src, err := prometheus.OpenRange(name, in.head)
-		return opened(src, in, err)
-	case !st.logs.named() && loadtest.Detect(in.first):
-		src, err := loadtest.Open(name, in.head, loadtest.Options{Size: in.size, Secrets: secrets, Vantage: vantage(arg, "load test")})
-		return opened(src, in, err)
-	case st.logs.named() || accesslog.Detect(in.first), compressed(in.first), isLog(in.ReadCloser, in.size, in.first):
-		o, err := st.logs.options(name)
-		if err != nil {
-			return input{}, errors.Join(err, in.Close())
-		}
-		o.Live, o.Size, o.Secrets, o.Vantage = live, in.size, secrets, vantage(arg, "log")
-		ends(&o, in.ReadCloser, in.size)
-		if live && in.regular {
-			err = in.again(func() (io.ReadCloser, error) { return accesslog.Follow(ctx, path) })
-		}
-		if err != nil {
-			return input{}, err
-		}
-		src, err := accesslog.Open(name, in.head, o)
-		return opened(src, in, err)
-	}
-	return input{}, errors.Join(unknown(path, in.first), in.Close())
-}
-
-// maxPacked bounds compression within compression, which rotation and collectors
-// bring about.
-const maxPacked = 3
-
-// look opens an input and reads its first bytes. Compression is undone.
-func look(ctx context.Context, st *streams, path string) (*content, error) {
-	f, size, regular, err := reader(ctx, st, path)
-	if err != nil {
-		return nil, err
-	}
-	c := &content{ReadCloser: f, size: size, regular: regular}
-	var in io.Reader = f
-	if !regular {
-		in = stoppable(ctx, f)
-	}
-	c.head = bufio.NewReaderSize(in, peekBytes)
-	c.first, err = peek(c.head, regular)
-	kind := capture.Compression(c.first)
-	for n := 0; err == nil && kind != "" && n < maxPacked; n++ {
-		c.packed, c.size = true, 0 // how much is inside is not known
-		c.head = bufio.NewReaderSize(stoppable(ctx, capture.Decompress(kind, c.head)), peekBytes)
-		c.first, err = peek(c.head, regular)
-		kind = capture.Compression(c.first)
-	}
-	if err == nil && kind != "" {
-		err = fmt.Errorf("it is compressed more than %d times over: undo that first", maxPacked)
-	}
-	switch {
-	case ctx.Err() != nil:
-		err = errors.New("stopped before it was known what comes")
-	case err == nil && len(c.first) == 0:
-		err = errors.New("the input is empty: is the capture or the log being written?")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
-	}
-	return c, nil
-}
-
-// again opens a file anew, to be followed from its start.
-func (c *content) again(follow func() (io.ReadCloser, error)) (err error) {
-	if err = c.Close(); err != nil {
-		return err
-	}
-	if c.ReadCloser, err = follow(); err != nil {
-		return err
-	}
-	c.head = bufio.NewReaderSize(c.ReadCloser, peekBytes)
-	return nil
-}
-
-func opened[S capture.Source](src S, c *content, err error) (input, error) {
-	if err != nil {
-		return input{}, errors.Join(err, c.Close())
-	}
-	return input{Source: src, close: c.Close, file: c.regular}, nil
-}
-
 // split takes NAME=SOURCE apart. A file of that whole name is meant where there
 // is one.
 func split(arg string) (name, path string) {
@@ -220,56 +218,6 @@ func split(arg string) (name, path string) {
 		return arg[:i], arg[i+1:]
 	}
 	return "", arg
-}
-
-// vantage is the name a source was given, or its kind: unnamed sources of one
-// kind are taken for one hop.
-func vantage(arg, kind string) string {
-	if name, _ := split(arg); name != "" {
-		return name
-	}
-	return kind
-}
-
-func reader(ctx context.Context, st *streams, path string) (f io.ReadCloser, size int64, regular bool, err error) {
-	if path == "-" {
-		return io.NopCloser(st.in), 0, false, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, false, fmt.Errorf("%w: name a file, -, or an address", err)
-	}
-	if info.IsDir() {
-		return nil, 0, false, fmt.Errorf("%s is a folder: name the files in it", path)
-	}
-	file, err := openFile(ctx, path)
-	if err != nil {
-		return nil, 0, false, err
-	}
-	if !info.Mode().IsRegular() {
-		return file, 0, false, nil
-	}
-	return file, info.Size(), true, nil
-}
-
-// openFile opens a file unless ctx ends first: a FIFO opens only once somebody
-// writes to it, and until then a goroutine waits.
-func openFile(ctx context.Context, path string) (*os.File, error) {
-	type opened struct {
-		f   *os.File
-		err error
-	}
-	done := make(chan opened, 1)
-	go func() {
-		f, err := os.Open(path)
-		done <- opened{f, err}
-	}()
-	select {
-	case o := <-done:
-		return o.f, o.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: stopped before it could be opened (a FIFO waits until somebody writes to it)", path)
-	}
 }
 
 // replay reads recorded sources once, never to go back, and hands f the replay of
@@ -312,6 +260,17 @@ func judgeRecorded(ctx context.Context, ins []input, o detect.Options, f func(*d
 	return replay(ctx, []input{in}, o, f)
 }
 
+// unnamed is the error of inputs that cannot tell who the clients are.
+func unnamed(ins []input) error {
+	var sources []*witness.Source
+	for _, in := range ins {
+		if w, ok := in.Source.(*witness.Source); ok {
+			sources = append(sources, w)
+		}
+	}
+	return witness.None(sources)
+}
+
 // record reads recorded sources to their end, all at once. Failed sources are
 // told; what they gave until then is kept when any of it could be used.
 func record(ctx context.Context, ins []input, rec *detect.Recording) error {
@@ -326,6 +285,9 @@ func record(ctx context.Context, ins []input, rec *detect.Recording) error {
 	}
 	if failed != nil {
 		return failed
+	}
+	if err := unnamed(ins); err != nil {
+		return err
 	}
 	debug.FreeOSMemory() // what reading needed is free: judging shall not be added to it
 	return rec.Seal()

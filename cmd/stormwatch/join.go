@@ -15,7 +15,7 @@ import (
 // where connections go on from one to the next, and the two directions of a tap.
 // Apart, a request and its answer in two files would be two halves. Which belong
 // together shows in what they hold, so that each is looked through first.
-func join(ctx context.Context, st *streams, ins []input, secrets capture.Secrets) ([]input, error) {
+func (f *flags) join(ctx context.Context, st *streams, ins []input) ([]input, error) {
 	var of []int // those that may belong to another one
 	for i := range ins {
 		if ins[i].piece != "" {
@@ -33,7 +33,7 @@ func join(ctx context.Context, st *streams, ins []input, secrets capture.Secrets
 		}
 		seen[i] = s
 	}
-	group := groups(seen)
+	group := groups(seen, func(i, k int) bool { return ins[i].Info().Vantage == ins[k].Info().Vantage })
 	out := ins[:0:0]
 	for i, in := range ins {
 		var paths []string
@@ -53,7 +53,7 @@ func join(ctx context.Context, st *streams, ins []input, secrets capture.Secrets
 			if err := in.close(); err != nil {
 				return ins, err
 			}
-			joined, err := openPieces(ctx, st, in.Info(), paths, secrets)
+			joined, err := f.openPieces(ctx, st, in.Info(), paths)
 			if err != nil {
 				return append(out, ins[i+1:]...), err
 			}
@@ -63,15 +63,16 @@ func join(ctx context.Context, st *streams, ins []input, secrets capture.Secrets
 	return out, nil
 }
 
-// groups gives each capture the first one that it belongs to, itself if none.
-func groups(seen []*packet.Sketch) []int {
+// groups gives each capture the first one that it belongs to, itself if none. Only
+// those of one hop belong together.
+func groups(seen []*packet.Sketch, oneHop func(i, k int) bool) []int {
 	group := make([]int, len(seen))
 	for i := range group {
 		group[i] = i
 	}
 	for i, a := range seen {
 		for k, b := range seen[:i] {
-			if a == nil || b == nil || group[k] == group[i] || !a.Continues(b) && !b.Continues(a) && !a.Complements(b) {
+			if a == nil || b == nil || group[k] == group[i] || !oneHop(i, k) || !a.Continues(b) && !b.Continues(a) && !a.Complements(b) {
 				continue
 			}
 			from, to := max(group[i], group[k]), min(group[i], group[k])
@@ -110,7 +111,7 @@ func (u until) Read(b []byte) (int, error) {
 }
 
 // openPieces opens captures to be read as one.
-func openPieces(ctx context.Context, st *streams, info capture.Info, paths []string, secrets capture.Secrets) (input, error) {
+func (f *flags) openPieces(ctx context.Context, st *streams, info capture.Info, paths []string) (input, error) {
 	var parts []packet.Part
 	var files closers
 	size := int64(0)
@@ -126,7 +127,7 @@ func openPieces(ctx context.Context, st *streams, info capture.Info, paths []str
 		}
 	}
 	name := fmt.Sprintf("%s and %d more", info.Name, len(paths)-1)
-	src, err := packet.OpenParts(name, parts, packet.Options{Size: max(size, 0), Secrets: secrets, Vantage: info.Vantage})
+	src, err := packet.OpenParts(name, parts, packet.Options{Size: max(size, 0), Secrets: f.secrets, Client: f.who.Field(), Vantage: info.Vantage})
 	if err != nil {
 		return input{}, errors.Join(err, files.Close())
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +62,50 @@ func TestPiecesOfOneCapture(t *testing.T) {
 			t.Errorf("%s: not told\n%s", name, out)
 		}
 	}
+}
+
+// Pieces are joined wherever they are found, and it is then told who the clients
+// are; the pieces of two named folders stay two hops.
+func TestPiecesAndClients(t *testing.T) {
+	const whole = "../../testdata/pcaps/office-nat/traffic.pcap"
+	pattern := pieces(t, whole, 3, func(i, of int, _ []byte) int { return i * 3 / of })
+	dir := filepath.Dir(pattern)
+	for _, flags := range [][]string{{"--trusted-proxy", "203.0.113.7"}, {"--client-by", "agent"}, {"--client-by", "header:X-Forwarded-For"}} {
+		want, _ := stormwatch(t, append([]string{"exchanges", whole}, flags...)...)
+		for _, arg := range []string{pattern, dir, "edge=" + dir} {
+			got, _ := stormwatch(t, append([]string{"exchanges", arg}, flags...)...)
+			if of, clients := clientsIn(want), clientsIn(got); clients != of || strings.HasSuffix(of, ", 1") && flags[1] != "agent" {
+				t.Errorf("%s %v: exchanges and clients %s, want %s", arg, flags, clients, of)
+			}
+		}
+	}
+	if out, _ := stormwatch(t, "report", "edge="+dir); !strings.Contains(out, "files read as one") {
+		t.Errorf("in a named folder: not told\n%s", out)
+	}
+	one, two := t.TempDir(), t.TempDir()
+	for to, from := range map[string]string{one: "traffic.pcap0", two: "traffic.pcap1"} {
+		if err := os.Rename(filepath.Join(dir, from), filepath.Join(to, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _ := stormwatch(t, "report", "edge="+one, "app="+two); strings.Contains(out, "read as one") {
+		t.Errorf("pieces of two hops:\n%s", out)
+	}
+}
+
+// clientsIn counts exchanges and the clients that sent them.
+func clientsIn(lines string) string {
+	seen, n := map[string]bool{}, 0
+	for line := range strings.Lines(lines) {
+		n++
+		var x struct {
+			Client string `json:"client"`
+		}
+		if json.Unmarshal([]byte(line), &x) == nil {
+			seen[x.Client] = true
+		}
+	}
+	return fmt.Sprint(n, ", ", len(seen))
 }
 
 // Captures of other traffic, and those that were given names, stay what they are.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
+	"stormwatch/capture/loadtest"
 )
 
 // logFlags say how logs are read.
@@ -42,15 +42,8 @@ func (l *logFlags) options(name string) (o accesslog.Options, err error) {
 	if o.Zone, err = l.zone(name); err != nil {
 		return o, err
 	}
-	for _, p := range l.proxies {
-		prefix, err := netip.ParsePrefix(p)
-		if addr, aerr := netip.ParseAddr(p); aerr == nil {
-			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
-		}
-		if err != nil {
-			return o, usage{fmt.Errorf("--trusted-proxy %s: an address or a range such as 10.0.0.0/8", p)}
-		}
-		o.Trusted = append(o.Trusted, prefix)
+	if o.Trusted, err = l.trusted(); err != nil {
+		return o, err
 	}
 	if l.sampled != "" {
 		text, percent := strings.CutSuffix(l.sampled, "%")
@@ -64,6 +57,21 @@ func (l *logFlags) options(name string) (o accesslog.Options, err error) {
 		o.Sampled = n
 	}
 	return o, nil
+}
+
+// trusted are the proxies whose word is believed.
+func (l *logFlags) trusted() (all []netip.Prefix, err error) {
+	for _, p := range l.proxies {
+		prefix, err := netip.ParsePrefix(p)
+		if addr, aerr := netip.ParseAddr(p); aerr == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, usage{fmt.Errorf("--trusted-proxy %s: an address or a range such as 10.0.0.0/8", p)}
+		}
+		all = append(all, prefix)
+	}
+	return all, nil
 }
 
 // named tells whether the format of logs was named.
@@ -127,7 +135,7 @@ func (l *logFlags) zone(name string) (loc *time.Location, err error) {
 		if !named {
 			of, zone = "", z
 		}
-		if of != "" && of != name {
+		if of != "" && !calls(of, name) {
 			continue
 		}
 		at, err := parseZone(zone)
@@ -163,43 +171,13 @@ func parseZone(text string) (*time.Location, error) {
 	return loc, nil
 }
 
-// tailBytes of a file help to find out its format.
-const tailBytes = 64 << 10
-
-// ends sets what a log's file tells beside its bytes: its last ones, and when it
-// was last written to.
-func ends(o *accesslog.Options, r io.Reader, size int64) {
-	o.Until = time.Now()
-	f, ok := r.(*os.File)
-	if !ok || size == 0 {
-		return
-	}
-	if info, err := f.Stat(); err == nil {
-		o.Until = info.ModTime()
-	}
-	o.Tail = tailOf(f, size)
-}
-
-func tailOf(f *os.File, size int64) []byte {
-	from := max(0, size-tailBytes)
-	tail := make([]byte, size-from)
-	if n, err := f.ReadAt(tail, from); err == nil || errors.Is(err, io.EOF) {
-		return tail[:n]
-	}
-	return nil
-}
-
-// isLog looks at the end of a file as well, where its start does not tell: a
-// long line or another program's lines may stand there.
-func isLog(r io.Reader, size int64, first []byte) bool {
-	f, ok := r.(*os.File)
-	return ok && size > int64(len(first)) && accesslog.Sniff(first, tailOf(f, size)).Sure()
-}
-
 // unknown tells what an input is, as far as can be seen, and what to do.
 func unknown(path string, first []byte) error {
 	if why := accesslog.Unreadable(first); why != "" {
 		return fmt.Errorf("%s: neither a packet capture nor a log: %s", path, why)
+	}
+	if what := loadtest.Totals(first); what != "" {
+		return fmt.Errorf("%s is %s", path, what)
 	}
 	if g := accesslog.Sniff(first, nil); g.Known() {
 		return page{fmt.Errorf("%s: %s", capture.Clean(path), g.Ask())}

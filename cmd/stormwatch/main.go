@@ -100,7 +100,6 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	logs     logFlags
-	apart    bool // captures are not put together
 }
 
 func newRoot(st *streams) *cobra.Command {
@@ -122,10 +121,10 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 		SilenceErrors: true, SilenceUsage: true,
 		Version: version(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && len(f.exec) == 0 {
 				return usage{errors.New("no source: name a file, - or an address, or try 'stormwatch demo'")}
 			}
-			return orVerb(cmd, args[0], watch(cmd.Context(), st, f, args))
+			return orVerb(cmd, append(args, "")[0], watch(cmd.Context(), st, f, args))
 		},
 		SuggestionsMinimumDistance: 2,
 	}
@@ -148,9 +147,9 @@ func orVerb(cmd *cobra.Command, word string, err error) error {
 	return err
 }
 
-// sources requires at least one argument.
-func sources(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
+// sources requires at least one argument, or --exec.
+func (f *flags) sources(_ *cobra.Command, args []string) error {
+	if len(args) == 0 && len(f.exec) == 0 {
 		return usage{errors.New("no source: name a file, - or an address")}
 	}
 	return nil

@@ -52,7 +52,7 @@ type livePlayer struct {
 }
 
 func newLivePlayer(o detect.Options, ins []input) *livePlayer {
-	return &livePlayer{live: detect.NewLive(o), ins: ins}
+	return &livePlayer{live: detect.NewLive(lived(o)), ins: ins}
 }
 
 // Transport implements ui.Feed: live input has none.

@@ -24,7 +24,7 @@ func newReport(st *streams, f *flags) *cobra.Command {
 		Long: `report reads the sources to their end and judges them as a whole: the verdict
 is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error,
 2 usage, 4 cannot judge.`,
-		Args: sources,
+		Args: f.sources,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write := report.FormOf(format)
 			if write == nil {
@@ -107,7 +107,7 @@ func codeOf(s *detect.Snapshot, limit detect.State) error {
 
 // judge reads sources and judges them as a whole.
 func judge(ctx context.Context, st *streams, f *flags, args []string, span time.Duration, top int) (*detect.Snapshot, error) {
-	o, err := f.options()
+	o, err := f.options(st)
 	if err != nil {
 		return nil, err
 	}

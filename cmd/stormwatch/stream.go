@@ -47,7 +47,7 @@ func known(head []byte) bool {
 }
 
 func compressed(head []byte) bool {
-	kind, _ := accesslog.Compressed(head)
+	kind, _ := capture.Compressed(head)
 	return kind != ""
 }
 

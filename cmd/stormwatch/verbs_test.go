@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,16 @@ func repeat(ts *testscript.TestScript, _ bool, args []string) {
 		b.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(100+i)) + "\n")
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// longline FILE BYTES writes a log of three lines, of which the second has a target
+// of so many bytes.
+func longLine(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	const line = `10.0.0.1 - - [30/Nov/2026:08:11:06 +0000] "GET /%s HTTP/1.1" %d 25 "-" "a"` + "\n"
+	text := fmt.Sprintf(line, "first", 200) + fmt.Sprintf(line, strings.Repeat("x", n), 414) + fmt.Sprintf(line, "last", 200)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // noescape FILE... fails when a file holds a control character or one that

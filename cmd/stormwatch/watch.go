@@ -20,7 +20,7 @@ func newWatch(st *streams, f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch SOURCE...",
 		Short: "the console: live for logs, streams and Prometheus, replay for captures",
-		Args:  sources,
+		Args:  f.sources,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return watch(cmd.Context(), st, f, args)
 		},
@@ -32,7 +32,7 @@ func newWatch(st *streams, f *flags) *cobra.Command {
 func watch(ctx context.Context, st *streams, f *flags, args []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o, err := f.options()
+	o, err := f.options(st)
 	if err != nil {
 		return err
 	}
