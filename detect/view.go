@@ -128,6 +128,10 @@ func (e *engine) rates() Recent {
 func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
 	var others, row Client
+	var policies [agentGroups]PolicyEstimate
+	for g := range e.names.agentOf {
+		policies[g] = e.estimate(g)
+	}
 	for id := range uint32(e.clients.len()) {
 		c := e.clients.at(id)
 		if c.attempts == 0 {
@@ -135,6 +139,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 		}
 		s.ClientCount++
 		row = e.clientRow(int(id), c)
+		row.Policy = policies[c.agentGroup]
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -190,7 +195,6 @@ func (e *engine) clientRow(id int, c *client) Client {
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
-	row.Policy = e.estimate(int(c.agentGroup))
 	e.signatures(c, &row)
 	return row
 }
