@@ -29,6 +29,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = fmt.Sprintf("cannot judge: %d of %d answers were captured without their request", e.pop.total.orphans, e.pop.total.attempts)
 			v.Do = "Capture both directions: a mirror port may carry one only."
 		}
+		if e.pop.total.attempts >= fewest && e.timeless() {
+			v.What = "cannot judge: all requests bear the same time: the input has no time stamps"
+			v.Do = "Capture anew in a form that keeps time stamps: tcpdump -w, or dumpcap."
+		}
 		if e.mostlySealed() {
 			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)
 			v.Do = "C" + unsealing[1:] + "."
@@ -41,6 +45,9 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		v.Dont = "Do not lift limits and restart clients at the same moment."
 	case Watch:
 		v.What = "signs of trouble: " + strings.Join(names, ", ")
+		if last, _ := e.pop.last(e.now, window); len(names) == 0 {
+			v.What = fmt.Sprintf("few requests, most of them in vain: %d of %d failed within a minute", last.failed, last.ended)
+		}
 	default:
 		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, !e.failuresOnly())
 	}

@@ -90,7 +90,7 @@ func (v *Verdict) surer(w *Verdict) bool {
 
 // word judges the present second on its own.
 func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
-	if e.pop.total.attempts < fewest || e.headless() {
+	if e.pop.total.attempts < fewest || e.headless() || e.timeless() {
 		return Unknown, CauseNone
 	}
 	failing := share(w.failed, w.ended)
@@ -122,6 +122,9 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
+	if e.mostlyFailing() && !e.failuresOnly() {
+		return Watch, CauseUnknown
+	}
 	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlySealed() || blind {
 		return Unknown, CauseNone
 	}
@@ -138,7 +141,20 @@ func (j *judge) impatience() bool {
 
 // headless tells whether most answers lack their request, as where only the
 // server's direction was captured: who asked for what, and what again, is not known.
-func (e *engine) headless() bool { return 2*e.pop.total.orphans > e.pop.total.attempts }
+func (e *engine) headless() bool { return 2*e.pop.total.orphans >= max(e.pop.total.attempts, 1) }
+
+// timeless tells whether the input has no time stamps that mean anything: all that
+// is judged rests on them.
+func (e *engine) timeless() bool { return e.latest == e.first }
+
+// mostlyFailing tells whether most of what ended in the last minute failed, though
+// it is too little for a word of its own: one client that is refused for ever is no
+// storm, and is not clear either.
+func (e *engine) mostlyFailing() bool {
+	const least = 10
+	w, _ := e.pop.last(e.now, window)
+	return w.failed >= least && 2*w.failed >= w.ended
+}
 
 // readable gives the counts by which it is known how much of the outcomes could be
 // read: those of late, or where nothing ended of late, all.
