@@ -99,7 +99,7 @@ func (e *engine) take(r *record, target []byte) int32 {
 	}
 	i := e.board(r, target)
 	f := e.flights.at(i)
-	if f.rec.Start < e.now || f.rec.Flags&capture.Unnamed != 0 {
+	if f.rec.Start < e.now || f.rec.Flags&(capture.Unnamed|capture.Orphan) != 0 {
 		f.noChain = true
 	}
 	e.starts = append(e.starts, i)

@@ -55,15 +55,17 @@ func TestUnreadIsNotClear(t *testing.T) {
 // TestUnnamedIsNotMatched fails requests of which only the failure is known, each
 // followed by another: they may be anything, so that none is a retry.
 func TestUnnamedIsNotMatched(t *testing.T) {
-	xs := calls(100, func(int) bool { return true })
-	for i := range xs {
-		xs[i].Status, xs[i].RPC, xs[i].Reason, xs[i].Flags = 503, capture.NoRPC, capture.Overload, capture.Unnamed
-	}
-	p := sealed(t, detect.Options{}, hostileInfo, deliver(xs, func(int) string { return "unknown" }))
-	runAll(t, p)
-	s := p.Snapshot(detect.View{Whole: true})
-	if s.Totals.Retries != 0 || s.Clients[0].Refused != 100 {
-		t.Errorf("%d retries, %d refused; want none and 100", s.Totals.Retries, s.Clients[0].Refused)
+	for name, flag := range map[string]capture.Flags{"a request that cannot be read": capture.Unnamed, "no request seen": capture.Orphan} {
+		xs := calls(100, func(int) bool { return true })
+		for i := range xs {
+			xs[i].Status, xs[i].RPC, xs[i].Reason, xs[i].Flags = 503, capture.NoRPC, capture.Overload, flag
+		}
+		p := sealed(t, detect.Options{}, hostileInfo, deliver(xs, func(int) string { return "unknown" }))
+		runAll(t, p)
+		s := p.Snapshot(detect.View{Whole: true})
+		if s.Totals.Retries != 0 || s.Clients[0].Refused != 100 {
+			t.Errorf("%s: %d retries, %d refused; want none and 100", name, s.Totals.Retries, s.Clients[0].Refused)
+		}
 	}
 }
 

@@ -15,9 +15,9 @@ const (
 )
 
 // doubt holds packets back whose time stamps run far ahead, until others agree:
-// then time has passed, with nothing to capture. Where the next packets go on as
-// before, it was the clock: the packets get the time at hand. Of the first packets
-// of a capture the middle one is right.
+// then time has passed, with nothing to capture, as where what follows comes later
+// still. Where the next packets go on as before, it was the clock: the packets get
+// the time at hand. Of the first packets of a capture the middle one is right.
 type doubt struct {
 	held [enoughAgree]frame
 	data [enoughAgree][]byte // buffers of theirs
@@ -34,7 +34,9 @@ func (s *Source) take(f *frame) {
 		}
 		s.packet(f)
 		return
-	case newest != 0 && s.doubt.n > 0 && !near(f.t, s.doubt.held[0].t, farAhead):
+	case newest != 0 && s.doubt.n > 0 && f.t-s.doubt.held[0].t > farAhead:
+		s.resolve(s.believed()) // still later: the one silence ended, and another
+	case newest != 0 && s.doubt.n > 0 && s.doubt.held[0].t-f.t > farAhead:
 		s.resolve(newest) // no two of them agree
 	}
 	h := &s.doubt
@@ -42,6 +44,16 @@ func (s *Source) take(f *frame) {
 	h.held[h.n] = *f
 	h.held[h.n].data = h.data[h.n]
 	if h.n++; h.n == enoughAgree {
+		s.resolve(s.believed())
+	}
+}
+
+// conclude reads the packets held when no more will come: two that agree are believed.
+func (s *Source) conclude() {
+	switch newest := s.out.newest; {
+	case s.doubt.n == 1 && newest != 0:
+		s.resolve(newest)
+	case s.doubt.n > 0:
 		s.resolve(s.believed())
 	}
 }

@@ -68,3 +68,25 @@ func TestSilenceIsNoBrokenClock(t *testing.T) {
 		t.Errorf("%d steps; /b from %d to %d", r.health.ClockSteps, b.Start-base, b.End-base)
 	}
 }
+
+// TestSparseTraffic has a request and its answer every so often, and nothing in
+// between: silence after silence is no broken clock, up to the last one.
+func TestSparseTraffic(t *testing.T) {
+	for _, apart := range []int64{59e9, 61e9, 120e9, 3600e9} {
+		m := newMade(t)
+		c := m.dial()
+		for i := range int64(20) {
+			c.Send(base+i*apart+ms, true, get("/a"))
+			c.Send(base+i*apart+2*ms, false, reply(429, "x"))
+		}
+		r := readAll(t, m.bytes(), Options{})
+		if len(r.all) != 20 || r.health.ClockSteps != 0 {
+			t.Fatalf("every %d s: %d of 20 exchanges, %d steps of the clock", apart/1e9, len(r.all), r.health.ClockSteps)
+		}
+		for i, x := range r.all {
+			if want := base + int64(i)*apart + ms; x.Start != want || x.End != want+ms {
+				t.Errorf("every %d s: exchange %d from %d to %d ms, want %d to %d", apart/1e9, i, (x.Start-base)/ms, (x.End-base)/ms, (want-base)/ms, (want-base)/ms+1)
+			}
+		}
+	}
+}

@@ -5,7 +5,6 @@
 package packet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -296,9 +295,7 @@ func (s *Source) ended(err error, ctx context.Context) error {
 
 // finish ends all connections and hands over the last batch.
 func (s *Source) finish() error {
-	if s.doubt.n > 0 {
-		s.resolve(cmp.Or(s.out.newest, s.believed()))
-	}
+	s.conclude()
 	s.table.finish(endInput)
 	s.decoder.fragments.finish()
 	s.lost()
