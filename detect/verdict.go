@@ -122,7 +122,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
-	if e.mostlyFailing() && !e.failuresOnly() {
+	if (j.state.since == 0 || j.state.word == Watch) && e.mostlyFailing() && !e.failuresOnly() {
 		return Watch, CauseUnknown
 	}
 	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlySealed() || blind {
