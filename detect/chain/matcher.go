@@ -242,7 +242,7 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 	for i := m.keys[list].open; i >= 0; {
 		o := &m.failures.all[i]
 		sameAddr, sameCred := o.addr == r.Addr, o.cred == r.Cred
-		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)
+		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)+o.held()
 		// A machine that was there before does not retry what another one with the
 		// same credential failed at.
 		proof := !sameAddr && byCred && w.otherKnown

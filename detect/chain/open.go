@@ -18,7 +18,7 @@ type open struct {
 	rootClient     uint32
 	attempt        int32
 	before         float32           // wait before the failed request, seconds; 0 none
-	due            [quartiles]uint16 // exposure, in dueUnit after end
+	due            [quartiles]uint16 // exposure, in dueUnit after the hint is over
 	n, status      uint16
 	reason         capture.Reason
 	outcome        capture.Outcome
@@ -107,7 +107,22 @@ func ceilSecond(t int64) int64 {
 }
 
 // dueAt returns when a quarter more of its exposure counts.
-func (o *open) dueAt(step uint8) int64 { return o.end + int64(o.due[step])*dueUnit }
+func (o *open) dueAt(step uint8) int64 { return o.end + o.held() + int64(o.due[step])*dueUnit }
+
+// longestHeld is up to which hint a failure is held open for who obeys it; a longer
+// one is absurd, and obliges nobody.
+const longestHeld = 3600 * second
+
+// held is how long the server asked its client to stay away.
+func (o *open) held() int64 {
+	if o.class != classHinted || !o.hint.Usable() {
+		return 0
+	}
+	if o.hint.Wait > longestHeld {
+		return 0
+	}
+	return max(o.hint.Wait, 0)
+}
 
 // waits tells whether a retry of it is still likely at t.
 func (o *open) waits(t int64) bool { return t < o.dueAt(quartiles-1) }

@@ -36,7 +36,7 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// longestExposure is how long of a kernel, and of a hint, a failure's exposure
+// longestExposure is how long of a kernel a failure's exposure
 // follows at most, in seconds.
 const longestExposure = 60
 
@@ -50,17 +50,17 @@ const waitsToTrust = 10 // retries at which quantiles count half
 // expose plans when quarters of the failure count as not retried: at quantiles of
 // the wait its kind has, past the hint if there is one.
 func (m *Matcher) expose(o *open) {
-	kernel, base := m.model.waits.of(o.class, o.attempt), 0.
-	if o.hint.Usable() && o.class == classHinted {
-		kernel, base = m.model.beyond.of(o.class, o.attempt), min(longestExposure, float64(o.hint.Wait)/1e9)
+	kernel, held := m.model.waits.of(o.class, o.attempt), float64(o.held())/1e9
+	if held > 0 {
+		kernel = m.model.beyond.of(o.class, o.attempt)
 	}
 	longest := m.opt.MaxAge.Seconds()
 	n := float64(kernel.n) / unit
 	known := n / (n + waitsToTrust)
 	for q := range o.due {
-		t := base + min(longestExposure, known*float64(kernel.quantile[q])+(1-known)*unknownWait[q])
+		t := min(longestExposure, known*float64(kernel.quantile[q])+(1-known)*unknownWait[q])
 		if q == quartiles-1 {
-			t = max(t, 2.2*float64(o.before)) // a doubling timer goes beyond what was seen so far
+			t = max(t, 2.2*float64(o.before)-held) // a doubling timer goes beyond what was seen so far
 		}
 		o.due[q] = uint16(min(t, longest) * (1e9 / dueUnit))
 	}
@@ -202,7 +202,7 @@ func (m *Matcher) look(i int32, now int64) {
 			m.lapse(o)
 		}
 	}
-	due := o.end + int64(m.opt.MaxAge)
+	due := o.end + int64(m.opt.MaxAge) + o.held()
 	switch {
 	case now >= due:
 		m.discard(i)
@@ -215,7 +215,7 @@ func (m *Matcher) look(i int32, now int64) {
 
 // lapse counts a failure whose retry is no longer expected.
 func (m *Matcher) lapse(o *open) {
-	m.busy(o, int64(o.due[quartiles-1])*dueUnit)
+	m.busy(o, o.dueAt(quartiles-1)-o.end)
 	m.own(o).ended(false)
 	if o.worth {
 		m.stats.GaveUp++
