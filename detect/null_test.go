@@ -55,12 +55,12 @@ var kinds = merged(conductKinds, map[string]kind{
 	"lockstep": {
 		text: limited(10, "none", `
   - {name: job, count: 50, agent: job/1, policy: fixed base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
-		must: []string{"hint-missing", "lockstep", "budget-exceeded"}, may: []string{"rising-share-after-burst"},
+		must: []string{"hint-missing", "lockstep", "budget-exceeded"}, may: []string{"rising-share-after-burst", "uncapped-attempts"}, // nothing ends it but success
 	},
 	"lockstep by hint": {
 		text: limited(10, "2s", `
   - {name: job, count: 50, agent: job/1, policy: hint-exact base=2s, paths: ["/j/{id}"], demand: [{from: 0s, to: 30s, units: 3}, {from: 31s, to: 31050ms, units: 2}]}`),
-		must: []string{"lockstep"}, may: []string{"rising-share-after-burst"},
+		must: []string{"lockstep"}, may: []string{"rising-share-after-burst", "uncapped-attempts"},
 	},
 	"deaf": {
 		text: limited(20, "4s..8s", `

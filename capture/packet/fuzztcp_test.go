@@ -62,7 +62,8 @@ func FuzzReassembly(f *testing.F) {
 		}
 		r := p.end()
 		for _, x := range r.all {
-			if x.method != "" && (x.method != "GET" || !strings.Contains(streams[0], "GET "+x.target)) {
+			target := strings.TrimSuffix(x.target, "...") // where the rest was lost
+			if x.method != "" && (x.method != "GET" || !strings.Contains(streams[0], "GET "+target)) {
 				t.Errorf("no such request: %v", x)
 			}
 			if x.raw != "" && !strings.Contains(streams[1], "Retry-After: "+x.raw+"\r") {
