@@ -6,7 +6,7 @@ import "slices"
 type Skip struct {
 	Reason   string
 	Count    uint64
-	Examples []string // the first few, with their place; raw text: sanitise at output
+	Examples []string // the first few, with their place; credentials hidden, else raw text: sanitise at output
 	Sound    bool     // nothing was lost by it: these units carry no traffic, or traffic seen elsewhere
 }
 
@@ -76,6 +76,7 @@ func count(list *[]Skip, reason string, n uint64, examples ...string) {
 	s.Count += n
 	for _, example := range examples {
 		if len(s.Examples) < maxSkipExamples && example != "" {
+			example = HideSecrets(example)
 			s.Examples = append(s.Examples, example[:min(len(example), maxExampleBytes)])
 		}
 	}

@@ -52,7 +52,7 @@ func (j *judge) clients(e *engine) {
 		}
 		circumstances(e, &j.values)
 		if ok, why := s.Enough(&j.values); !ok && strings.HasPrefix(why, "cannot judge") {
-			j.notJudged = append(j.notJudged, NotJudged{s.ID, why})
+			j.cannot(s, why)
 		}
 	}
 }

@@ -68,10 +68,16 @@ func (c cut) String() string {
 	if c.role != roleNone {
 		name += "→" + c.role.String()
 	}
-	if c.role.secret() && len(dashless(c.value)) > 0 {
+	if (c.role.secret() || c.role == roleNone && secretField(c.name)) && len(dashless(c.value)) > 0 {
 		return name + "=(hidden)"
 	}
 	return name + "=" + shown(c.value)
+}
+
+// secretField tells whether a field without a meaning is one that carries a
+// credential, by its name in any of the languages.
+func secretField(name string) bool {
+	return strings.Contains(strings.ToLower(name), "cookie") || strings.HasSuffix(name, "}C") || capture.SecretName([]byte(strings.Trim(name, "$%<>{}()")))
 }
 
 func shown(b []byte) string {
@@ -80,7 +86,7 @@ func shown(b []byte) string {
 	if len(b) > most {
 		b, cutOff = b[:most], "…"
 	}
-	return capture.Clean(string(capture.AppendMasked(nil, b))) + cutOff
+	return capture.Clean(capture.HideSecrets(string(capture.AppendMasked(nil, b)))) + cutOff
 }
 
 // sentence tells what became of a line.
@@ -195,7 +201,11 @@ func Unreadable(head []byte) string {
 	case hasPrefix(head, "\xff\xfe"), hasPrefix(head, "\xfe\xff"):
 		return "UTF-16 text: give it through `iconv -f UTF-16 -t UTF-8`"
 	case utf16Text(head):
-		return "UTF-16 text without its mark: give it through `iconv -f UTF-16LE -t UTF-8`"
+		order := "LE"
+		if head[0] == 0 { // the high byte of plain text comes first
+			order = "BE"
+		}
+		return "UTF-16 text without its mark: give it through `iconv -f UTF-16" + order + " -t UTF-8`"
 	}
 	strange := 0
 	for _, c := range head {

@@ -72,6 +72,14 @@ func TestAliasesHaveAnOrder(t *testing.T) {
 }
 
 // A duration counts only where its unit is plain.
+// Node's pino-http names the client within the request.
+func TestClientWithinTheRequest(t *testing.T) {
+	out := mustRead(t, `{"level":30,"time":1796026266500,"req":{"id":1,"method":"GET","url":"/a","remoteAddress":"::ffff:192.0.2.1","remotePort":7},"res":{"statusCode":429},"responseTime":250,"msg":"request completed"}`+"\n", Options{Format: preset("json")})
+	if x := out.rows[0]; x.Src.String() != "192.0.2.1:7" || x.Status != 429 || x.target != "/a" {
+		t.Errorf("%+v", x)
+	}
+}
+
 func TestDurationsNeedAUnit(t *testing.T) {
 	for key, want := range map[string]int64{`"duration":250`: 0, `"duration_ms":250`: 250e6, `"latency_us":250`: 250e3, `"took_ns":250`: 250, `"response_time_s":0.25`: 250e6, `"elapsed_ms":"1.5"`: 1500e3, `"request_time":"0.250"`: 250e6} {
 		out := mustRead(t, jsonHead+`"status":200,`+key+"}\n", Options{Format: preset("json")})

@@ -129,7 +129,8 @@ func TestUnreadable(t *testing.T) {
 	for name, c := range map[string]struct{ head, says string }{
 		"UTF-16":                  {"\xff\xfe" + utf16(msLine, false), "iconv"},
 		"UTF-16, the other way":   {"\xfe\xff" + utf16(msLine, true), "iconv"},
-		"UTF-16 without its mark": {utf16(msLine, false), "iconv"},
+		"UTF-16 without its mark": {utf16(msLine, false), "iconv -f UTF-16LE "},
+		"the other way, the same": {utf16(msLine, true), "iconv -f UTF-16BE "},
 		"binary":                  {"\x7fELF\x02\x01\x01\x00\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f", "binary"},
 		"a log":                   {msLine, ""},
 		"a log with escapes":      {"\x1b[36mweb-1  |\x1b[0m " + msLine, ""},
@@ -278,6 +279,30 @@ func TestLiveDecides(t *testing.T) {
 }
 
 // Explain tells how lines were cut and hides what is secret.
+// What carries a credential is hidden wherever a line is shown, whether a format
+// gives it a meaning or not.
+func TestNothingSecretIsShown(t *testing.T) {
+	fields := "#Fields: date time c-ip cs-method cs-uri-stem sc-status cs(User-Agent) cs(Cookie) time-taken\n"
+	for name, c := range map[string]struct{ format, text string }{
+		"W3C":           {"w3c", fields + "2026-11-30 08:11:06 192.0.2.1 GET /a 200 x sid=s3cret 5\n"},
+		"nginx cookie":  {`nginx:$remote_addr [$time_iso8601] "$request" $status "$cookie_sid"`, `192.0.2.1 [2026-11-30T08:11:06+00:00] "GET / HTTP/1.1" 200 "s3cret"` + "\n"},
+		"Apache cookie": {`apache:%h %l %u %t "%r" %>s %b "%{sid}C" "%{Cookie}i"`, `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] "GET / HTTP/1.1" 200 5 "s3cret" "sid=s3cret; b=s3cret"` + "\n"},
+		"not read":      {"combined", "panic: Authorization: Bearer s3cret, Cookie: sid=s3cret; b=s3cret\nfetch https://u:s3cret@h/ api_key=s3cret\n"},
+	} {
+		var b strings.Builder
+		f, err := ParseFormat(c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Explain(context.Background(), &b, "x", strings.NewReader(c.text), Options{Format: f, Secrets: capture.NewSecrets()}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); strings.Contains(got, "s3cret") || !strings.Contains(got, "line 1") {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
 func TestExplain(t *testing.T) {
 	var b strings.Builder
 	text := `1796026266.500 192.0.2.1 bob "GET /a?token=s3cret HTTP/1.1" 429 us="502, 429" ra="3" k="s3cret"` + "\nno line token=s3cret\n"
@@ -297,7 +322,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
-	if strings.Contains(strings.ReplaceAll(got, "no line token=s3cret", ""), "s3cret") || strings.Contains(got, "bob") {
+	if strings.Contains(got, "s3cret") || strings.Contains(got, "bob") {
 		t.Errorf("a secret is told:\n%s", got)
 	}
 }

@@ -185,6 +185,12 @@ func (f *flags) openChecked(ctx context.Context, st *streams, args []string, fol
 		closeAll(ins)
 		return nil, usage{fmt.Errorf("--client-by %s: counts do not tell clients apart; add a log or a capture of the same time", f.clientBy)}
 	}
+	for _, z := range st.logs.zones {
+		if name, _, named := strings.Cut(z, "="); named && !slices.ContainsFunc(ins, func(in input) bool { return calls(name, in.Info().Name) }) {
+			closeAll(ins)
+			return nil, usage{fmt.Errorf("--tz %s: no source has this name; a file is named by what follows its last slash, or NAME=FILE", z)}
+		}
+	}
 	for _, c := range f.clock {
 		name, _, _ := strings.Cut(c, "=")
 		if !slices.ContainsFunc(ins, func(in input) bool { return calls(name, in.Info().Name) }) {

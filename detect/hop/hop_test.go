@@ -46,6 +46,31 @@ func sketch(rs []request, offset int64, see func(request) bool, change func(requ
 	return s
 }
 
+// A host that takes over from another in a storm of lockstep saw none of its requests.
+func TestHostThatTakesOver(t *testing.T) {
+	const round = int64(1_008_000_000)
+	r := rand.New(rand.NewPCG(7, 7))
+	var rs []request
+	for client := range uint64(50) {
+		key, at := r.Uint64(), start+17*round+r.Int64N(5e6)
+		for try := range int64(6) {
+			rs = append(rs, request{key, at + try*round, at + try*round + 1e6, client})
+		}
+	}
+	for range 300 {
+		at := start + r.Int64N(60e9)
+		rs = append(rs, request{r.Uint64(), at, at + 1e6, 60})
+	}
+	cut := start + 20*round - round/2
+	a := sketch(rs, 0, func(x request) bool { return x.start < cut }, nil)
+	b := sketch(rs, 0, func(x request) bool { return x.start >= cut }, nil)
+	for _, l := range []Link{Relate(a, b, 50*time.Millisecond), Relate(b, a, 50*time.Millisecond)} {
+		if l.Relation != Apart {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
 func TestSameExchangesSeenTwice(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -38,6 +38,8 @@ const (
 	sameShare = .8
 	apartAt   = .7
 	fewest    = 20
+	halves    = 2                // of the shorter of two successive sources must lie within the other
+	tenths    = 10               // of its time, less than which in common makes them successive
 	farthest  = 15 * time.Minute // clocks further apart than that are not compared
 )
 
@@ -64,9 +66,22 @@ func Relate(a, b *Sketch, within time.Duration) Link {
 	case link.Share < sameShare:
 		return link
 	}
+	if tenths*common(a, b, 0) < shorter(a, b) && halves*common(a, b, offset) < shorter(a, b) {
+		return Link{Relation: Apart, Share: link.Share, N: link.N}
+	}
 	link.Relation, link.Inside = related(pairs), inside(pairs)
 	return link
 }
+
+// common is the time in which both saw something, at an offset of b's clock. Where
+// one source ends about when the other begins, as where a host takes over from
+// another, clients that retry at a constant wait fit themselves a few rounds later,
+// at an offset that lays only the ends over each other.
+func common(a, b *Sketch, offset int64) int64 {
+	return min(a.last, b.last-offset) - max(a.first, b.first-offset)
+}
+
+func shorter(a, b *Sketch) int64 { return min(a.last-a.first, b.last-b.first) }
 
 // differences are those of the starts of all pairs of sightings with one key.
 func differences(a, b *Sketch, level uint) (out []int64) {
