@@ -100,7 +100,7 @@ func (d *dateCounts) slow(mean float64) bool {
 
 const (
 	pooledDates = 20  // retries that tell a deviation within a sixth
-	fewestDates = 5   // of one client
+	fewestDates = 8   // of one client
 	mostDates   = 1e3 // of one client: its sums stay within 32 bits, and more tell nothing new
 	leastSkew   = 2.  // s: dates are cut to whole seconds, at either end
 	follows     = .8  // where waits do not follow the dates, what is missed spreads more than what was waited
@@ -121,5 +121,5 @@ func (c *conduct) ownClock() bool {
 	n := int64(min(c[dated], mostDates))
 	mean, spread := moments(n, int64(c[datedMs]), 100*int64(c[datedSq]))
 	_, waits := moments(n, int64(c[datedGap]), 100*int64(c[datedGapSq]))
-	return n >= fewestDates && mean < -leastSkew && spread < .45*waits
+	return n >= fewestDates && mean < -leastSkew && spread < .35*waits
 }
