@@ -16,6 +16,7 @@ type verdictState struct {
 	calmFrom int64 // since when the failing share has been low; 0 while it is not
 	badUntil int64 // last second in which the word was earned anew
 	word     State // the word that was earned
+	unnamed  bool  // all that speaks for the incident is that most is in vain
 
 	sum      secondCounts // of the present incident, from its onset to badUntil
 	tail     secondCounts // of the seconds since, which may yet belong to it
@@ -40,6 +41,7 @@ func (j *judge) verdict(e *engine) {
 	earned := word
 	if word >= Watch {
 		s.badUntil, s.word = e.now, word
+		s.unnamed = word == Watch && len(j.activeNames()) == 0
 		s.calmFrom = 0
 		if s.since == 0 {
 			s.since, s.censored = j.incidentOnset(e)
@@ -122,7 +124,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 			return Watch, CauseUnknown
 		}
 	}
-	if (j.state.since == 0 || j.state.word == Watch) && e.mostlyFailing() && !e.failuresOnly() {
+	if (j.state.since == 0 || j.state.unnamed) && e.mostlyFailing() && !e.failuresOnly() {
 		return Watch, CauseUnknown
 	}
 	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlySealed() || blind {
