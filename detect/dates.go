@@ -85,7 +85,10 @@ func square(ms, unit int64) int64 {
 func (d *dateCounts) skewed() bool {
 	mean, spread := moments(d.n, d.missMs, d.missSq)
 	_, waits := moments(d.n, d.gapMs, d.gapSq)
-	return d.n >= pooledDates && mean < -leastSkew && (spread < follows*waits || d.slow(mean))
+	if mean >= -leastSkew {
+		return false
+	}
+	return d.n >= provenDates && d.slow(mean) || d.n >= pooledDates && spread < follows*waits
 }
 
 // slow tells whether the servers' own clocks explain that dates are missed by mean
@@ -99,6 +102,7 @@ func (d *dateCounts) slow(mean float64) bool {
 }
 
 const (
+	provenDates = 5   // retries, where the servers' own clocks explain what is missed
 	pooledDates = 20  // retries that tell a deviation within a sixth
 	fewestDates = 8   // of one client
 	mostDates   = 1e3 // of one client: its sums stay within 32 bits, and more tell nothing new
