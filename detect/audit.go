@@ -44,14 +44,14 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 }
 
 // hinted tells whether the retry in f followed a hint it could have obeyed.
-func (e *engine) hinted(f *flight) bool {
+func (f *flight) hinted() bool {
 	h := f.link.ParentHint
 	return h.Usable() && h.Wait > 0 && h.Wait <= maxHint
 }
 
 // auditWait holds a retry against the wait its server named.
 func (e *engine) auditWait(d *delta, c *client, f *flight) (kept bool) {
-	if !e.hinted(f) {
+	if !f.hinted() {
 		return false
 	}
 	r, l := &f.rec, &f.link

@@ -182,7 +182,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	if !covered {
 		c.overspend(d, f)
 	}
-	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || e.hinted(f))
+	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || f.hinted())
 	if impatient {
 		c.avoidable++
 		d.avoidable++
@@ -212,7 +212,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 			c.victims++
 		}
 	}
-	if f.link.Parent != 0 && e.hinted(f) && !tooEarly(f.link.ParentHint.Wait, f.link.Gap, e.resolution(r.source)) {
+	if f.link.Parent != 0 && f.hinted() && !tooEarly(f.link.ParentHint.Wait, f.link.Gap, e.resolution(r.source)) {
 		d.hints.kept++
 		if refused {
 			d.vainOn[r.route]++

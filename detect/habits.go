@@ -41,7 +41,7 @@ func (h *habits) wait(shard int, f *flight, resolution int64) {
 	hint := l.ParentHint
 	w := policy.Wait{
 		Retry: int(l.Attempt) - 1, Wait: time.Duration(max(l.Gap, 0)), Prev: time.Duration(l.Before), Resolution: time.Duration(resolution),
-		HasHint: hint.Usable() && hint.Wait > 0 && hint.Wait <= maxHint, Hint: time.Duration(hint.Wait),
+		HasHint: f.hinted(), Hint: time.Duration(hint.Wait),
 	}
 	if hint.Kind == capture.RetryAfterDate {
 		w.Resolution = max(w.Resolution, time.Duration(dateClock))

@@ -114,7 +114,8 @@ func appendUnquoted(dst, b []byte) []byte {
 	}
 }
 
-// unicodeEscape reads \uXXXX, or two that are a surrogate pair.
+// unicodeEscape reads \u and four hex digits, or two of these that are a surrogate
+// pair (RFC 8259 section 7).
 func unicodeEscape(b []byte) (r rune, n int) {
 	one := func(b []byte) rune {
 		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
