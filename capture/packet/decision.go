@@ -11,12 +11,12 @@ func (s *stream) peek(m *message, b []byte, last bool) {
 	}
 	b = b[:min(len(b), int(m.want))]
 	m.want -= int32(len(b))
-	if len(m.body) == 0 && (last || m.want == 0) {
+	if len(m.kept()) == 0 && (last || m.want == 0) {
 		m.want = 0
 		s.decided(m, b)
 		return
 	}
-	m.body = append(m.body, b...)
+	m.keep(b)
 	s.t.buffered += len(b)
 	if last || m.want == 0 {
 		s.judge(m)
@@ -26,10 +26,10 @@ func (s *stream) peek(m *message, b []byte, last bool) {
 // judge reads the bytes that have come, and forgets them.
 func (s *stream) judge(m *message) {
 	m.want = 0
-	if len(m.body) > 0 {
-		s.decided(m, m.body)
-		s.t.buffered -= len(m.body)
-		m.body = m.body[:0]
+	if b := m.kept(); len(b) > 0 {
+		s.decided(m, b)
+		s.t.buffered -= len(b)
+		m.drop()
 	}
 }
 

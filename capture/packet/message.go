@@ -18,13 +18,41 @@ type message struct {
 	named   bool   // the request's headers have been read
 	done    bool   // the response has been read to its end
 	queued  bool   // holds the watermark back
-	told    capture.Settled
-	want    int32  // bytes of the response's body that are still to be looked at
-	body    []byte // those that have come, until enough have
 	h2      streamState
+	want    int32 // bytes of the response's body that are still to be looked at
+	told    capture.Settled
+	body    *excerpt
 
 	prev, next *message // in order of start
 	after      *message // in a line
+}
+
+// excerpt holds those bytes of a response's body that are looked at, until enough
+// have come. Most messages never need one, and those that wait for an answer have
+// none yet.
+type excerpt struct{ bytes []byte }
+
+// keep adds to what has come of the body.
+func (m *message) keep(b []byte) {
+	if m.body == nil {
+		m.body = &excerpt{}
+	}
+	m.body.bytes = append(m.body.bytes, b...)
+}
+
+// kept returns what has come of the body and is still held.
+func (m *message) kept() []byte {
+	if m.body == nil {
+		return nil
+	}
+	return m.body.bytes
+}
+
+// drop forgets what has come of the body.
+func (m *message) drop() {
+	if m.body != nil {
+		m.body.bytes = m.body.bytes[:0]
+	}
 }
 
 // answer takes over the response that r holds.

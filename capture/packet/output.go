@@ -64,7 +64,8 @@ func (o *output) begin(start int64) *message {
 		m = &message{}
 	} else {
 		o.spare = m.next
-		*m = message{target: m.target[:0], body: m.body[:0]}
+		m.drop()
+		*m = message{target: m.target[:0], body: m.body}
 	}
 	m.x.Start, m.x.End, m.queued = start, start, true
 	after := o.last

@@ -243,7 +243,7 @@ func (s *stream) emit(m *message) {
 
 // discard takes back a message that comes to nothing.
 func (s *stream) discard(m *message) {
-	s.t.buffered -= messageCost + len(m.body)
+	s.t.buffered -= messageCost + len(m.kept())
 	s.t.out.free(m)
 }
 
