@@ -25,6 +25,8 @@ type View struct {
 	Bins     int          // timeline bins at most; 0 means 240
 	Filter   ClientFilter // clients that pass are listed; nil lists all
 	Whole    bool         // judge the input as a whole: the verdict is the worst it has been
+	Arrivals bool         // the retries' arrivals are wanted, folded by Period
+	Period   int64        // ns; 0 means the one that fits best
 }
 
 // ClientFilter selects rows of the client table.
@@ -56,6 +58,10 @@ type Snapshot struct {
 	Timeline       Timeline
 	Events         []Event // in time order
 	Chains         []Chain // of View.Client, latest last
+	Layers         Layers
+	Arrivals       Arrivals // if View.Arrivals
+	Growth         []Growth // what grew most since before the incident, first
+	Reach          []Reach  // how much of the avoidable load few clients make
 }
 
 // Source is one input and its health.
