@@ -50,7 +50,7 @@ type parcel struct {
 
 const (
 	parcelRecords = 512
-	parcels       = 4
+	parcels       = 16
 	parcelText    = 128 << 10
 
 	// windowRecords bounds the exchanges that wait for earlier ones: 6 MB. Logs are
