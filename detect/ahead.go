@@ -52,6 +52,7 @@ const (
 	parcelRecords = 512
 	parcels       = 16
 	parcelText    = 128 << 10
+	touched       = 64 // records whose clients are looked up together
 
 	// windowRecords bounds the exchanges that wait for earlier ones: 6 MB. Logs are
 	// written as requests end, so they reach back by the longest request.
@@ -167,6 +168,9 @@ func (a *ahead) run() {
 		}
 		a.texts = append(a.texts, p.texts...)
 		for i := range p.recs { // all of them before the first is judged: their waits for memory overlap
+			if i%touched == 0 {
+				a.r.names.touch(p.recs[i:min(i+touched, len(p.recs))])
+			}
 			a.name(&p.recs[i], p.target(&p.recs[i]))
 		}
 		for i := range p.recs {

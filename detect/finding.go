@@ -93,7 +93,7 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 		return nil, int(sum(&e.pop.refusedBy))
 	}
 	for id := range uint32(e.clients.len()) {
-		if j.takesPart(f, e.clients.at(id)) {
+		if c := e.clients.at(id); j.takesPart(f, c, e.histories.of(c)) {
 			count++
 			if len(labels) < maxNamed {
 				labels = append(labels, e.names.labels[id])
@@ -124,9 +124,9 @@ func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
 }
 
 // takesPart tells whether a client has a part in a finding.
-func (j *judge) takesPart(f *found, c *client) bool {
+func (j *judge) takesPart(f *found, c *client, h *history) bool {
 	if f.sig.ID == "budget-exceeded" && f.sig.Scope == rules.Population {
-		return c.overspent()
+		return c.overspent(h)
 	}
 	if k := j.clientIndex(f.sig.ID); k >= 0 {
 		return c.flags>>k&1 == 1

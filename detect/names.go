@@ -31,6 +31,7 @@ type names struct {
 	agentOf []capture.Symbol
 	scratch []byte
 	tries   tryLists
+	touched uint32 // what was read ahead, which means nothing
 }
 
 const otherClients = "(other clients)"
@@ -80,6 +81,14 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 		known = id != 0
 	}
 	return id, known
+}
+
+// touch reads where the clients of some records will be looked up, so that their
+// waits for memory overlap.
+func (n *names) touch(recs []record) {
+	for i := range recs {
+		n.touched += n.byAddr.touch(&recs[i].Src.IP)
+	}
 }
 
 // enter gives a number to the client that sent x.

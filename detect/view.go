@@ -187,11 +187,12 @@ func (e *engine) clientRow(id int, c *client) Client {
 	if c.first > 0 {
 		row.Amplification = Some(float64(c.attempts) / float64(c.first))
 	}
-	if m, mad, ok := c.gapStats(); ok {
+	h := e.histories.of(c)
+	if m, mad, ok := h.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
 	}
-	if c.did[hinted] > 0 {
-		row.EarlyShare = Some(float64(c.did[early]) / float64(c.did[hinted]))
+	if h.did[hinted] > 0 {
+		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
@@ -223,7 +224,7 @@ func (e *engine) signatures(c *client, row *Client) {
 	j := &e.judge
 	for i := range j.found {
 		f := &j.found[i]
-		if j.takesPart(f, c) {
+		if j.takesPart(f, c, e.histories.of(c)) {
 			if !slices.Contains(row.Signatures, f.sig.ID) {
 				row.Signatures = append(row.Signatures, f.sig.ID)
 			}
