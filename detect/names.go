@@ -83,13 +83,9 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 	return id, known
 }
 
-// touch reads where the clients of some records will be looked up, so that their
-// waits for memory overlap.
-func (n *names) touch(recs []record) {
-	for i := range recs {
-		n.touched += n.byAddr.touch(&recs[i].Src.IP)
-	}
-}
+// touch reads where a client will be looked up: called for several records before
+// the first of them is, their waits for memory overlap.
+func (n *names) touch(r *record) { n.touched += n.byAddr.touch(&r.Src.IP) }
 
 // enter gives a number to the client that sent x.
 func (n *names) enter(x *capture.Exchange, id uint32) {
