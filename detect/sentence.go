@@ -33,9 +33,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = "cannot judge: all requests bear the same time: the input has no time stamps"
 			v.Do = "Capture anew in a form that keeps time stamps: tcpdump -w, or dumpcap."
 		}
-		if e.mostlySealed() {
-			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)
-			v.Do = "C" + unsealing[1:] + "."
+		if h := e.hidden(); e.mostlyHidden() && !e.headless() {
+			kinds := h.kinds()
+			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", hiddenText(kinds), h.seen)
+			v.Do = sentence(most(kinds).wish)
 		}
 	case Clear:
 		v.What = clearText(&w.secondCounts)
@@ -244,8 +245,9 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
 		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
 	}
-	if n := e.sealed(); n > 0 {
-		next = append(next, sealedText(n)+": "+unsealing)
+	h := e.hidden()
+	for _, k := range h.kinds() {
+		next = append(next, k.text+": "+k.wish)
 	}
 	if e.names.byKey && len(e.names.byCred) == 0 && e.pop.total.attempts > 0 {
 		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")

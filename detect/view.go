@@ -35,7 +35,11 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if v.Whole {
 		s.Verdict = j.whole(e)
 	}
-	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, e.quality())
+	quality := e.quality()
+	if h := e.hidden(); s.Verdict.State <= Recovering { // calm is as sure as it was seen
+		quality = min(quality, 1-h.share())
+	}
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality)
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)

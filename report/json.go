@@ -50,6 +50,10 @@ type jsonHealth struct {
 	Late       uint64     `json:"late"`
 	ClockSteps uint64     `json:"clock_steps"`
 	Encrypted  uint64     `json:"encrypted"`
+	Rejected   uint64     `json:"refused_connections,omitempty"`
+	Cut        uint64     `json:"cut_connections,omitempty"`
+	QUIC       uint64     `json:"quic_packets,omitempty"`
+	Unasked    uint64     `json:"unasked_answers,omitempty"`
 	Truncated  bool       `json:"truncated"`
 	Resolution number     `json:"resolution_s"`
 	Notes      []text     `json:"notes,omitempty"`
@@ -249,7 +253,7 @@ func sourceOf(s *detect.Source) jsonSource {
 		Name: text(s.Name), Kind: text(s.Kind), Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: measure(s.OffsetSeconds),
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
-			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
+			Encrypted: h.Encrypted, Rejected: h.Rejected, Cut: h.Cut, QUIC: h.QUIC, Unasked: h.Unasked, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
 			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: part(h.Sampled), Failures: h.FailuresOnly,
 			First: moment(h.From), Last: moment(h.To), Silence: number{V: float64(h.Silence) / 1e9, Known: h.From != 0}, SilentAt: moment(h.SilentAt),
 			Crowded: h.Crowded, Down: text(h.Down),

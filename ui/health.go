@@ -76,6 +76,10 @@ func (p *page) source(src *detect.Source, w int) {
 		{"  late", h.Late, "exchanges came after their second was judged"},
 		{"  clock steps", h.ClockSteps, "times the input's clock went backwards"},
 		{"  encrypted", h.Encrypted, "connections that could not be read"},
+		{"  refused", h.Rejected, "connections, answered by a reset"},
+		{"  cut", h.Cut, "connections of which too little was captured to read a message"},
+		{"  QUIC", h.QUIC, "packets that cannot be read"},
+		{"  unasked", h.Unasked, "answers by which servers closed idle connections"},
 	} {
 		if loss.n > 0 {
 			p.term(loss.name, label, w, report.Count(loss.n)+" "+loss.text, styleRetry)
