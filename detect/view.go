@@ -44,6 +44,9 @@ func (e *engine) snapshot(v View) *Snapshot {
 		s.Totals.DetectS = Some(seconds(d))
 	}
 	e.clientRows(s, v)
+	if v.Arrivals {
+		s.Arrivals = e.arrivals(v.Period)
+	}
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)
 	}
