@@ -17,7 +17,7 @@ func (e *engine) clone() *engine {
 	c.chains, c.herd, c.loop = e.chains.Clone(), e.herd.Clone(), e.loop.Clone()
 	c.clients = e.clients.clone()
 	c.pop.timeline.bins = slices.Clone(e.pop.timeline.bins)
-	c.pop.arrivals = e.pop.arrivals.clone()
+	c.pop.arrivals, c.pop.layering = e.pop.arrivals.clone(), e.pop.layering.clone()
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)
@@ -44,6 +44,9 @@ func (e *engine) size() int64 {
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
 	n += int64(e.chains.Stats().Open) * 512
 	n += e.pop.arrivals.size()
+	if e.pop.layering.begun {
+		n += layeringBytes
+	}
 	return n
 }
 

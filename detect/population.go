@@ -22,6 +22,7 @@ type population struct {
 	judged    int64              // seconds judged
 	timeline  timeline
 	arrivals  arrivals
+	layering  layering
 }
 
 type windowSecond struct {

@@ -44,6 +44,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 		s.Totals.DetectS = Some(seconds(d))
 	}
 	e.clientRows(s, v)
+	s.Layers = e.shownLayers(v.Whole)
 	if v.Arrivals {
 		s.Arrivals = e.arrivals(v.Period)
 	}
