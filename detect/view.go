@@ -48,6 +48,10 @@ func (e *engine) snapshot(v View) *Snapshot {
 		s.Totals.DetectS = Some(seconds(d))
 	}
 	e.clientRows(s, v)
+	s.Layers = e.shownLayers(v.Whole)
+	if v.Arrivals {
+		s.Arrivals = e.arrivals(v.Period)
+	}
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)
 	}
