@@ -31,7 +31,7 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 	if s.Says != "" {
 		var err error
 		if s.says, err = c.sentence(s.Says); err != nil {
-			d.fail(keys["says"], "says: %v", err)
+			d.failInside(keys["says"], "says", s.Says, err)
 		}
 	}
 	for _, item := range d.items(keys["mitigations"], n, "mitigations") {
@@ -86,7 +86,7 @@ func (d *document) condition(s *Signature, c *compiler, n *yaml.Node) {
 	}
 	var err error
 	if s.when, err = c.condition(s.When); err != nil {
-		d.fail(n, "when: %v", err)
+		d.failInside(n, "when", s.When, err)
 		return
 	}
 	s.uses = slices.Clone(c.uses)
@@ -161,7 +161,7 @@ func (d *document) parts(s *Signature, c *compiler, n, at *yaml.Node) {
 		}
 		points, err := c.quantity(p.Points)
 		if err != nil {
-			d.fail(keys["points"], "points: %v", err)
+			d.failInside(keys["points"], "points", p.Points, err)
 			continue
 		}
 		s.Parts, s.parts = append(s.Parts, p), append(s.parts, points)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +29,7 @@ func newRules(st *streams, f *flags) *cobra.Command {
 			RunE: func(_ *cobra.Command, args []string) error { return showRule(st.out, f, args[0]) },
 		},
 		&cobra.Command{
-			Use: "check DIR...", Short: "check rule files without running anything", Args: arguments(cobra.MinimumNArgs(1)),
+			Use: "check DIR|FILE...", Short: "check rule files without running anything", Args: arguments(cobra.MinimumNArgs(1)),
 			RunE: func(_ *cobra.Command, args []string) error { return checkRules(st.out, args) },
 		},
 	)
@@ -80,20 +80,24 @@ func showRule(w io.Writer, f *flags, id string) error {
 	return nil
 }
 
-func checkRules(w io.Writer, dirs []string) error {
-	var bad error
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			bad = errors.Join(bad, fmt.Errorf("%s: not a folder that can be read", dir))
-			continue
-		}
-		problems := rules.Check(dir)
+// checkRules tells what is wrong with rule files, each mistake with its line and a
+// caret under it.
+func checkRules(w io.Writer, paths []string) error {
+	var bad []string
+	for _, path := range paths {
+		problems := rules.Check(path)
 		for _, p := range problems {
-			bad = errors.Join(bad, p)
+			bad = append(bad, p.Error())
+			if picture := p.Picture(); picture != "" {
+				bad = append(bad, picture)
+			}
 		}
 		if len(problems) == 0 {
-			fmt.Fprintf(w, "%s: good\n", capture.Clean(dir))
+			fmt.Fprintf(w, "%s: good\n", capture.Clean(path))
 		}
 	}
-	return bad
+	if bad != nil {
+		return page{errors.New(strings.Join(bad, "\n"))}
+	}
+	return nil
 }
