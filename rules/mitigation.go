@@ -16,6 +16,7 @@ type Mitigation struct {
 	Dont     string // the tempting mistake
 	Undo     string
 	Check    string // how to see that it worked, and by when
+	Stop     string // when to leave it, or go no further with it; "" where a user's rule does not say
 	Snippets []Snippet
 	From     string // the file it was read from
 }

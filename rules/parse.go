@@ -17,7 +17,7 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 		ID:             d.id(keys["signature"], n, "signature"),
 		About:          d.line(keys["about"], n, "about"),
 		When:           d.line(keys["when"], n, "when"),
-		Severity:       d.oneOf(keys["severity"], n, "severity", []string{"info", "low", "medium", "high", "critical"}),
+		Severity:       d.oneOf(keys["severity"], n, "severity", severities()),
 		FalsePositives: d.line(keys["false_positive_rate"], n, "false_positive_rate"),
 		Says:           d.line(keys["says"], n, "says"),
 		Does:           d.does(keys["does"], keys["scope"]),
@@ -170,7 +170,7 @@ func (d *document) parts(s *Signature, c *compiler, n, at *yaml.Node) {
 
 // mitigation reads a document that defines a mitigation.
 func (d *document) mitigation(n *yaml.Node) *Mitigation {
-	keys := d.mapping(n, "a mitigation", "mitigation", "title", "who", "when", "expect", "risk", "dont", "undo", "check", "snippets")
+	keys := d.mapping(n, "a mitigation", "mitigation", "title", "who", "when", "expect", "risk", "dont", "undo", "check", "stop", "snippets")
 	m := &Mitigation{
 		ID:     d.id(keys["mitigation"], n, "mitigation"),
 		Title:  d.line(keys["title"], n, "title"),
@@ -183,6 +183,9 @@ func (d *document) mitigation(n *yaml.Node) *Mitigation {
 		Check:  d.line(keys["check"], n, "check"),
 		From:   d.file,
 	}
+	if keys["stop"] != nil {
+		m.Stop = d.line(keys["stop"], n, "stop")
+	}
 	if keys["snippets"] == nil {
 		return m // a thing to do need not be a configuration
 	}
@@ -192,3 +195,6 @@ func (d *document) mitigation(n *yaml.Node) *Mitigation {
 	}
 	return m
 }
+
+// severities are the values of Signature.Severity, in rising order.
+func severities() []string { return []string{"info", "low", "medium", "high", "critical"} }
