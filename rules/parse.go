@@ -170,7 +170,7 @@ func (d *document) parts(s *Signature, c *compiler, n, at *yaml.Node) {
 
 // mitigation reads a document that defines a mitigation.
 func (d *document) mitigation(n *yaml.Node) *Mitigation {
-	keys := d.mapping(n, "a mitigation", "mitigation", "title", "who", "when", "expect", "risk", "dont", "undo", "check", "stop", "snippets")
+	keys := d.mapping(n, "a mitigation", "mitigation", "title", "who", "when", "expect", "risk", "dont", "undo", "check", "stop", "perspective", "snippets")
 	m := &Mitigation{
 		ID:     d.id(keys["mitigation"], n, "mitigation"),
 		Title:  d.line(keys["title"], n, "title"),
@@ -182,6 +182,9 @@ func (d *document) mitigation(n *yaml.Node) *Mitigation {
 		Undo:   d.line(keys["undo"], n, "undo"),
 		Check:  d.line(keys["check"], n, "check"),
 		From:   d.file,
+	}
+	if p := keys["perspective"]; p != nil {
+		m.Perspective = d.oneOf(p, n, "perspective", []string{"server", "client"})
 	}
 	if keys["stop"] != nil {
 		m.Stop = d.line(keys["stop"], n, "stop")

@@ -38,6 +38,16 @@ func newRules(st *streams, f *flags) *cobra.Command {
 			RunE: func(_ *cobra.Command, args []string) error { return checkRules(st.out, args) },
 		},
 		&cobra.Command{
+			Use: "docs", Short: "all signatures and mitigations as Markdown", Args: arguments(cobra.NoArgs),
+			RunE: func(*cobra.Command, []string) error {
+				set, err := rules.Load(f.rules...)
+				if err != nil {
+					return err
+				}
+				return rules.Docs(st.out, set)
+			},
+		},
+		&cobra.Command{
 			Use: "test FILE...", Short: "run tests of rules: traffic, and what is to be found in it",
 			Long: `test judges the traffic that a file of tests holds, written out or in recordings,
 and compares what is found with what is expected. Exit codes: 0 all passed, 3 some
@@ -83,6 +93,9 @@ func showRule(w io.Writer, f *flags, id string) error {
 	if m := set.Mitigation(id); m != nil {
 		found = true
 		fmt.Fprintf(w, "%s (%s)\n  %s\n  who    %s\n  expect %s\n  risk   %s\n  do not %s\n  undo   %s\n  check  %s\n", m.ID, m.When, m.Title, m.Who, m.Expect, m.Risk, m.Dont, m.Undo, m.Check)
+		if m.Stop != "" {
+			fmt.Fprintf(w, "  stop   %s\n", m.Stop)
+		}
 		for _, s := range m.Snippets {
 			fmt.Fprintf(w, "\n-- %s\n%s", s.For, s.Text)
 		}
