@@ -54,7 +54,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	}
 	if v.State >= Watch {
 		v.Who = j.who(e)
-		j.advise(v)
+		j.advise(e, v)
 	}
 	v.NextEvidence = e.nextEvidence(v, seconds)
 }
@@ -180,10 +180,10 @@ func (p *population) worstRoute() int {
 }
 
 // advise takes the first mitigation of the gravest finding as what to do first.
-func (j *judge) advise(v *Verdict) {
+func (j *judge) advise(e *engine, v *Verdict) {
 	switch v.Cause {
 	case CauseCapacity:
-		v.Do, v.Dont = j.firstAdvice("capacity-not-behaviour")
+		v.Do, v.Dont = j.firstAdvice(e, "capacity-not-behaviour")
 	case CauseServer:
 		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
 		v.Dont = "Do not tune clients' retries before the servers answer again."
@@ -198,7 +198,7 @@ func (j *judge) advise(v *Verdict) {
 		return
 	}
 	if f := j.foremost(); f != nil {
-		v.Do, v.Dont = j.firstAdvice(f.sig.ID)
+		v.Do, v.Dont = j.firstAdvice(e, f.sig.ID)
 	}
 }
 
@@ -222,16 +222,22 @@ func (j *judge) foremost() *found {
 	return best
 }
 
-func (j *judge) firstAdvice(signature string) (do, dont string) {
+// firstAdvice is the first mitigation of those that can be done soonest.
+func (j *judge) firstAdvice(e *engine, signature string) (do, dont string) {
 	f := j.find(signature)
-	if f == nil || len(f.sig.Mitigations) == 0 {
+	if f == nil {
 		return "", ""
 	}
-	m := j.set.Mitigation(f.sig.Mitigations[0])
-	if m == nil {
+	var first *rules.Mitigation
+	for _, id := range j.serving(e, f.sig) {
+		if m := j.set.Mitigation(id); first == nil || turn(m) < turn(first) {
+			first = m
+		}
+	}
+	if first == nil {
 		return "", ""
 	}
-	return m.Title, m.Dont
+	return first.Title, first.Dont
 }
 
 // nextEvidence says what to fetch when the verdict is less than sure.

@@ -230,6 +230,7 @@ type Mitigation struct {
 	Effect                  *Effect // nil until predicted
 	Expect                  string  // expected effect in words
 	Risk, Dont, Undo, Check string
+	Stop                    string   // when to leave it, or go no further with it; "" not told
 	Because                 []string // signatures that call for it
 	Snippets                []Snippet
 }

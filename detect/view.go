@@ -27,7 +27,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	}
 	j := &e.judge
 	s := &Snapshot{
-		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: "server",
+		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: e.opt.perspective(),
 		Verdict: j.state.now, NotJudged: slices.Clone(j.notJudged), Events: slices.Clone(j.events),
 		Totals: e.totals(), Behind: e.behind(), Matcher: e.matcher(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
 	}
@@ -42,7 +42,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality)
 	if j.set != nil {
 		s.Findings = j.findings(e)
-		s.Mitigations = j.mitigations(v.Whole)
+		s.Mitigations = j.mitigations(s.Perspective, v.Whole)
 	}
 	if d := e.judge.detected(&s.Verdict); d > 0 {
 		s.Totals.DetectS = Some(seconds(d))

@@ -192,6 +192,7 @@ type jsonMitigation struct {
 	Dont     text          `json:"dont"`
 	Undo     text          `json:"undo"`
 	Check    text          `json:"check"`
+	Stop     text          `json:"stop"`
 	Because  []text        `json:"because"`
 	Snippets []jsonSnippet `json:"snippets"`
 }
@@ -318,7 +319,7 @@ func clientOf(c *detect.Client) jsonClient {
 func mitigationOf(m *detect.Mitigation) jsonMitigation {
 	out := jsonMitigation{
 		ID: text(m.ID), Title: text(m.Title), Who: text(m.Who), When: text(m.When), Expect: text(m.Expect), Risk: text(m.Risk),
-		Dont: text(m.Dont), Undo: text(m.Undo), Check: text(m.Check), Because: texts(m.Because),
+		Dont: text(m.Dont), Undo: text(m.Undo), Check: text(m.Check), Stop: text(m.Stop), Because: texts(m.Because),
 		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet{text(s.For), lines(s.Text)} }),
 	}
 	if e := m.Effect; e != nil {
