@@ -35,6 +35,7 @@ type client struct {
 	just                          uint32         // faults of this second, a bit each
 	budget                        budgetWindow
 	parking                       parking
+	obeys                         obeys
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population

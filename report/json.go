@@ -24,6 +24,7 @@ type jsonReport struct {
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
+	Habits        []jsonHabit      `json:"habits,omitempty"`
 }
 
 type jsonSource struct {
@@ -168,6 +169,7 @@ type jsonClient struct {
 	Avoidable     number      `json:"avoidable_per_s"`
 	Victim        bool        `json:"victim"`
 	Policy        *jsonPolicy `json:"policy"`
+	Hints         *jsonHints  `json:"hints,omitempty"`
 	Score         measure     `json:"score"`
 }
 
@@ -217,6 +219,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
+		Habits:        each(s.Habits, habitOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -308,6 +311,7 @@ func clientOf(c *detect.Client) jsonClient {
 	if c.Policy.Family != "" {
 		out.Policy = &jsonPolicy{text(c.Policy.Family), text(c.Policy.Name), measure(c.Policy.Probability)}
 	}
+	out.Hints = hintsOf(&c.Hints)
 	return out
 }
 

@@ -18,6 +18,7 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.findings(s)
 	p.notJudged(s)
 	p.clients(s, o)
+	p.habits(s)
 	p.mitigations(s, o)
 	p.input(s, o)
 	return write(w, &p.Buffer, o)
