@@ -62,7 +62,8 @@ type Snapshot struct {
 	Arrivals       Arrivals // if View.Arrivals
 	Growth         []Growth // what grew most since before the incident, first
 	Reach          []Reach  // how much of the avoidable load few clients make
-	Habits         []Habit  // how each agent's clients wait, most waits first; at most 64
+	Limit          Limit
+	Habits         []Habit // how each agent's clients wait, most waits first; at most 64
 }
 
 // Source is one input and its health.

@@ -43,6 +43,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if d := e.judge.detected(&s.Verdict); d > 0 {
 		s.Totals.DetectS = Some(seconds(d))
 	}
+	s.Limit = e.scopes.reading()
 	e.clientRows(s, v)
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)

@@ -25,6 +25,7 @@ type jsonReport struct {
 	ClientsOthers jsonClient       `json:"clients_others"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
 	Habits        []jsonHabit      `json:"habits,omitempty"`
+	Limit         *jsonLimit       `json:"limit,omitempty"`
 }
 
 type jsonSource struct {
@@ -219,7 +220,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
-		Habits:        each(s.Habits, habitOf),
+		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

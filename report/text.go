@@ -124,6 +124,7 @@ func (p *page) totals(s *detect.Snapshot) {
 		p.term(2, "retries", labels, text)
 	}
 	p.behind(s)
+	p.term(2, "limit", labels, limitText(&s.Limit))
 	var rates []string
 	for _, r := range []struct {
 		name, when string
