@@ -39,8 +39,22 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	if l.Confidence >= believed {
 		e.auditCause(d, c, f)
 		e.habits.wait(d.shard, f, e.resolution(r.source))
+		e.auditUse(d, c, f)
 	}
 	return e.auditWait(d, c, f)
+}
+
+// auditUse notes what a client makes of the wait that was named, save by a date
+// where clocks differ.
+func (e *engine) auditUse(d *delta, c *client, f *flight) {
+	resolution := e.resolution(f.rec.source)
+	if f.link.ParentHint.Kind == capture.RetryAfterDate {
+		if e.skewed {
+			return
+		}
+		resolution = max(resolution, dateClock)
+	}
+	d.history(c).obeys.obey(f, resolution)
 }
 
 // hinted tells whether the retry in f followed a hint it could have obeyed.

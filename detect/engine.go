@@ -46,6 +46,7 @@ type engine struct {
 	judge     judge
 	lot       lot
 	habits    habits
+	scopes    scopes
 	skewed    bool // as of the second before: the dates that servers name are told by another clock
 	recent    ring
 	sources   []Source
@@ -226,6 +227,7 @@ func (e *engine) second() {
 	e.parallel(e.roundShard)
 	e.merge()
 	e.enlist()
+	e.scopes.see(e)
 	w, _ := e.pop.last(e.now+tick, window)
 	e.skewed = w.hints.dates.skewed()
 	e.emit()

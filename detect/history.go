@@ -12,6 +12,7 @@ type history struct {
 	gaps    [gapRing]float32
 	ngaps   uint32
 	parking parking
+	obeys   obeys
 }
 
 // histories keeps them in a part for each shard, which one goroutine adds to.

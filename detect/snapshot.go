@@ -62,6 +62,8 @@ type Snapshot struct {
 	Arrivals       Arrivals // if View.Arrivals
 	Growth         []Growth // what grew most since before the incident, first
 	Reach          []Reach  // how much of the avoidable load few clients make
+	Limit          Limit
+	Habits         []Habit // how each agent's clients wait, most waits first; at most 64
 }
 
 // Source is one input and its health.
@@ -219,6 +221,7 @@ type Client struct {
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry
 	Policy                    PolicyEstimate
+	Hints                     Obedience
 	Signatures                []string
 	Score                     float64
 	LastSeen                  int64

@@ -47,6 +47,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if d := e.judge.detected(&s.Verdict); d > 0 {
 		s.Totals.DetectS = Some(seconds(d))
 	}
+	s.Limit = e.scopes.reading()
 	e.clientRows(s, v)
 	s.Layers = e.shownLayers(v.Whole)
 	if v.Arrivals {
@@ -136,10 +137,7 @@ func (e *engine) rates() Recent {
 func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
 	var others, row Client
-	var policies [agentGroups]PolicyEstimate
-	for g := range e.names.agentOf {
-		policies[g] = e.estimate(g)
-	}
+	habits := e.readHabits()
 	for id := range uint32(e.clients.len()) {
 		c := e.clients.at(id)
 		if c.attempts == 0 {
@@ -147,7 +145,8 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 		}
 		s.ClientCount++
 		row = e.clientRow(int(id), c)
-		row.Policy = policies[c.agentGroup]
+		row.Policy = habits[c.agentGroup].Policy
+		habits[c.agentGroup].count(c, e.histories.of(c))
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -162,6 +161,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	s.Clients = slices.Clip(rows)
 	others.Label = fmt.Sprintf("%d others", s.ClientCount-len(rows))
 	s.ClientsOthers = others
+	s.Habits = told(&habits)
 }
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {
@@ -203,27 +203,10 @@ func (e *engine) clientRow(id int, c *client) Client {
 		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))
 	}
 	from := max(c.firstSeen, e.judge.state.since)
+	row.Hints = h.obeys.reading()
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
 	e.signatures(c, &row)
 	return row
-}
-
-// estimate names the policy that the waits of an agent group keep to, where it can
-// be told. It is read anew: what a view asks must not change what is judged.
-func (e *engine) estimate(group int) PolicyEstimate {
-	sum := e.habits.of(group)
-	if sum.Waits() < enoughWaits {
-		return PolicyEstimate{}
-	}
-	r := sum.Reading()
-	if !r.Sure {
-		return PolicyEstimate{}
-	}
-	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability}
-	if r.Named && len(r.Names) > 0 {
-		out.Name, out.Probability = r.Names[0], r.Probability
-	}
-	return out
 }
 
 // signatures names the live findings a client has a part in; its score is the

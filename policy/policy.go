@@ -126,6 +126,20 @@ func (p *Policy) ownFamily() string {
 // gaveUp tells whether retry n would be one attempt too many.
 func (p *Policy) gaveUp(n int) bool { return p.Attempts > 0 && n >= p.Attempts }
 
+// waitFamily is the family of what is waited where there is no hint: a factor
+// drawn last makes a timer a jittered one.
+func (p *Policy) waitFamily() string {
+	switch own := p.ownFamily(); own {
+	case Exponential, Fixed, Linear, Square:
+		if p.scalesMax() && p.Low != p.High {
+			return ScaledJitter
+		}
+		return own
+	default:
+		return own
+	}
+}
+
 // wait draws the delay of a family that knows no hint.
 func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, again bool) {
 	switch family {

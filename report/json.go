@@ -24,6 +24,8 @@ type jsonReport struct {
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
+	Habits        []jsonHabit      `json:"habits,omitempty"`
+	Limit         *jsonLimit       `json:"limit,omitempty"`
 }
 
 type jsonSource struct {
@@ -172,6 +174,7 @@ type jsonClient struct {
 	Avoidable     number      `json:"avoidable_per_s"`
 	Victim        bool        `json:"victim"`
 	Policy        *jsonPolicy `json:"policy"`
+	Hints         *jsonHints  `json:"hints,omitempty"`
 	Score         measure     `json:"score"`
 }
 
@@ -222,6 +225,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
+		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -313,6 +317,7 @@ func clientOf(c *detect.Client) jsonClient {
 	if c.Policy.Family != "" {
 		out.Policy = &jsonPolicy{text(c.Policy.Family), text(c.Policy.Name), measure(c.Policy.Probability)}
 	}
+	out.Hints = hintsOf(&c.Hints)
 	return out
 }
 

@@ -43,6 +43,10 @@ func prepared(s *detect.Snapshot, o Options) *detect.Snapshot {
 		f := &out.Findings[i]
 		f.Agent, f.Route, f.Says = unaddressed(f.Agent), unaddressed(f.Route), unaddressed(f.Says)
 	}
+	out.Habits = slices.Clone(s.Habits)
+	for i := range out.Habits {
+		out.Habits[i].Agent = unaddressed(out.Habits[i].Agent)
+	}
 	out.Verdict.Who, out.Verdict.What = unaddressed(s.Verdict.Who), unaddressed(s.Verdict.What)
 	out.Verdict.NextEvidence = slices.Clone(s.Verdict.NextEvidence)
 	for i := range out.Verdict.NextEvidence {
