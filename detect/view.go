@@ -208,9 +208,9 @@ func (e *engine) estimate(group int) PolicyEstimate {
 	}
 	r := sum.Reading()
 	if !r.Sure {
-		return PolicyEstimate{}
+		return PolicyEstimate{Says: r.Sentence()}
 	}
-	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability}
+	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability, Says: r.Sentence()}
 	if r.Named && len(r.Names) > 0 {
 		out.Name, out.Probability = r.Names[0], r.Probability
 	}
