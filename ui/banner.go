@@ -36,9 +36,20 @@ func wordOf(s detect.State) word {
 // input and its health; the verdict; who and how big; what to do; what not.
 func drawBanner(c *canvas, s *detect.Snapshot, v *view) {
 	drawHeader(c, s, v)
+	if opening(s, v) {
+		before := *s
+		before.Verdict = detect.Verdict{What: "the replay is at its start, nothing is judged yet", Do: "let it play; n goes to the next event, f to the end"}
+		s = &before
+	}
 	drawVerdict(c, s)
 	drawWho(c, s)
 	drawAdvice(c, s)
+}
+
+// opening tells whether a replay has not come to its first judged second yet: that
+// nothing was seen so far says nothing about the input.
+func opening(s *detect.Snapshot, v *view) bool {
+	return v.play.replay && s.Verdict.State == detect.Unknown && s.Totals.Exchanges == 0 && s.End > s.At
 }
 
 func drawHeader(c *canvas, s *detect.Snapshot, v *view) {
@@ -173,11 +184,16 @@ func drawVerdict(c *canvas, s *detect.Snapshot) {
 	}
 	says := what(v)
 	head := 1 + width(w.glyph+" "+w.text) + 2
+	room := c.w - 1 - head - 2
 	var facts string
-	for detail := range shortFacts + 1 { // words go before the sentence is cut
+	for _, detail := range []int{0, 1, shortFacts, 1, shortFacts} { // words go before the sentence is cut, and that before the time
 		facts = strings.Join(verdictFacts(s, detail), " · ")
-		if head+width(says)+2+width(facts) <= c.w-1 {
+		if width(says)+width(facts) <= room {
 			break
+		}
+		if detail == shortFacts {
+			first, _, _ := strings.Cut(says, ", ")
+			says = clause(says, max(room-width(strings.Join(verdictFacts(s, 1), " · ")), width(first)))
 		}
 	}
 	facts = fit(facts, c.w-head-1)

@@ -460,7 +460,7 @@ func reading(k *detect.Chain) string {
 		parts = append(parts, fmt.Sprintf("It waited between %s and %s.", seconds(detect.Some(low)), seconds(detect.Some(high))))
 	}
 	if n := polite(k); early > 0 && n < len(k.Attempts) {
-		parts = append(parts, fmt.Sprintf("Keeping the waits, %d of these %d attempts would have been sent.", n, len(k.Attempts)))
+		parts = append(parts, fmt.Sprintf("Keeping the waits, it would have sent %d of these %d attempts by then.", n, len(k.Attempts)))
 	}
 	return strings.Join(parts, " ")
 }

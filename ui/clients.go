@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"stormwatch/detect"
@@ -37,7 +38,7 @@ func fields(w, name int) []field {
 		{"OK", 5, true, false, 6, orders, func(c *detect.Client) string { return short(c.OK) }, plainStyle},
 		{"REF", 5, true, false, 4, byRefused, func(c *detect.Client) string { return short(c.Refused) }, plainStyle},
 		{"AMP", 5, true, false, 1, byAmplification, func(c *detect.Client) string { return times(c.Amplification) }, plainStyle},
-		{"AVOID", 6, true, false, 1, byAvoidable, func(c *detect.Client) string { return perSecond(c.AvoidablePerS) }, avoidStyle},
+		{"AVOID", 6, true, false, 1, byAvoidable, avoidText, avoidStyle},
 		{"GAP", gapWidth, true, false, 5, orders, func(c *detect.Client) string { return gapOf(c, wide) }, plainStyle},
 		{"EARLY", 5, true, false, 1, byEarly, earlyText, earlyStyle},
 		{"POLICY", policyWidth, false, false, 3, orders, func(c *detect.Client) string { return policyOf(c, wide) }, plainStyle},
@@ -105,6 +106,15 @@ func signOf(c *detect.Client, count bool) string {
 		return "victim"
 	}
 	return ""
+}
+
+// avoidText prints rates below ten with a decimal, all of them, so that they stand
+// below each other.
+func avoidText(c *detect.Client) string {
+	if n := c.AvoidablePerS; report.Known(n) && n.V < 9.95 && n.V > -9.95 {
+		return strconv.FormatFloat(n.V, 'f', 1, 64) + "/s"
+	}
+	return perSecond(c.AvoidablePerS)
 }
 
 func avoidStyle(c *detect.Client) style {

@@ -61,7 +61,7 @@ func drawMitigation(p *canvas, y, i int, m *detect.Mitigation, selected bool) {
 		p.text(0, y, ">", st)
 	}
 	x := p.text(2, y, fmt.Sprintf("%d ", i+1), st)
-	x = p.text(x, y, pad(strings.ToUpper(m.When), 8), st)
+	x = p.text(x, y, pad(strings.ToUpper(m.When), 7), st)
 	title := fit(m.Title, p.w-x)
 	x = p.text(x, y, title, st)
 	note := fixNote(m)
@@ -100,6 +100,11 @@ func fixPages(m *detect.Mitigation, v *view, w int) (words, snippet page) {
 	}
 	const label = 8
 	p := &words
+	if width(m.Title) > w-9 { // the list above had to cut it
+		for _, l := range wrap(m.Title, w) {
+			p.add(styleBold, l)
+		}
+	}
 	p.term("expect", label, w, expected(m), styleGood)
 	p.term("risk", label, w, m.Risk, styleRetry)
 	p.term("not", label, w, strings.TrimPrefix(lower(m.Dont), "do not "), styleRefused)

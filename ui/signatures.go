@@ -24,9 +24,13 @@ func drawSignatures(c *canvas, s *detect.Snapshot) {
 	}
 	shown := min(len(list), max(p.h-foot, 0))
 	words := max(p.h-foot-shown, 0)
+	name := 0
+	for i := range shown {
+		name = max(name, width(list[i].Signature))
+	}
 	y := 0
 	for i := range shown {
-		drawFinding(p, y, &list[i])
+		drawFinding(p, y, &list[i], name)
 		y++
 		if words > 0 && y < p.h {
 			p.text(5, y, fit(list[i].Says, p.w-5), styleText)
@@ -53,7 +57,8 @@ func drawNotJudged(p *canvas, y int, s *detect.Snapshot) {
 	}
 }
 
-func drawFinding(p *canvas, y int, f *detect.Finding) {
+// drawFinding draws a finding in one row, its name in a column of a given width.
+func drawFinding(p *canvas, y int, f *detect.Finding, name int) {
 	st := severityStyle(f)
 	x := p.text(0, y, score(f.Score)+" ", st)
 	x = p.text(x, y, meter(f.Score, 5)+" ", st)
@@ -64,9 +69,9 @@ func drawFinding(p *canvas, y int, f *detect.Finding) {
 	case f.ClientCount > 0:
 		note += ", " + countClients(f.ClientCount)
 	}
-	at := max(p.w-max(width(note), 20)-1, x+10)
-	p.text(x, y, fit(f.Signature, at-x-1), st)
-	p.text(at, y, fit(note, p.w-at), styleDim)
+	name = min(name, max(p.w-x-10, 8))
+	p.text(x, y, fit(f.Signature, name), st)
+	p.text(x+name+2, y, fit(note, p.w-x-name-2), styleDim)
 }
 
 func severityStyle(f *detect.Finding) style {
