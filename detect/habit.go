@@ -41,7 +41,10 @@ func (e *engine) readHabits() (all [agentGroups]habitOf) {
 		h.Agent, h.Waits = e.names.texts.Text(e.names.agentOf[g]), sum.Waits()
 		r := sum.Reading()
 		h.Says, h.RunnerUp, h.Odd = r.Sentence(), r.RunnerUp, r.RunnerUpOdd
-		if h.Waits >= fewestScored && r.Sure {
+		if h.Waits < fewestScored {
+			continue
+		}
+		if h.Policy.Says = h.Says; r.Sure {
 			h.Sure, h.Policy = true, estimate(&r)
 		}
 	}
@@ -50,7 +53,7 @@ func (e *engine) readHabits() (all [agentGroups]habitOf) {
 
 // estimate names the policy of a sure reading.
 func estimate(r *policy.Reading) PolicyEstimate {
-	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability}
+	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability, Says: r.Sentence()}
 	if r.Named && len(r.Names) > 0 {
 		out.Name, out.Probability = r.Names[0], r.Probability
 	}

@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"stormwatch/rules"
@@ -53,7 +54,8 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, !e.failuresOnly())
 	}
 	if v.State >= Watch {
-		v.Who = j.who(e)
+		v.Party = j.party(e)
+		v.Who = v.Party.String()
 		j.advise(e, v)
 	}
 	v.NextEvidence = e.nextEvidence(v, seconds)
@@ -100,25 +102,39 @@ func (j *judge) activeNames() (names []string) {
 	}
 }
 
-// who names the clients and the route behind what is going on.
-func (j *judge) who(e *engine) string {
+// party is the clients and the route behind what is going on.
+func (j *judge) party(e *engine) (p Party) {
 	clients := sum(&e.pop.refusedBy)
 	what := "refused"
 	if k := j.gravest(); k >= 0 {
 		clients, what = j.flagged[k], cmp.Or(j.clientSig[k].Does, "show "+j.clientSig[k].ID)
 	}
-	s := ""
 	if clients > 0 {
-		s = fmt.Sprintf("%d of %d clients %s", clients, e.pop.clients, what)
+		p.Clients, p.Of, p.Does = int(clients), int(e.pop.clients), what
 	}
 	if f := j.find("lockstep"); f != nil {
-		s = fmt.Sprintf("%.0f of %d clients in step", evidenceOf(f, rules.HerdClients), e.pop.clients)
+		p = Party{Clients: int(math.Round(evidenceOf(f, rules.HerdClients))), Of: int(e.pop.clients), Does: "in step"}
 		if g := onlyGroup(f.groups); g > 0 {
-			s += ", agent " + e.agentName(g)
+			p.Agent = e.agentName(g)
 		}
 	}
 	if r := e.pop.worstRoute(); r > 0 {
-		s = strings.TrimPrefix(s+" → ", " → ") + e.names.texts.Text(e.names.routeOf[r])
+		p.Route = e.names.texts.Text(e.names.routeOf[r])
+	}
+	return p
+}
+
+// String tells a party in one sentence.
+func (p Party) String() string {
+	s := ""
+	if p.Clients > 0 {
+		s = fmt.Sprintf("%d of %d clients %s", p.Clients, p.Of, p.Does)
+	}
+	if p.Agent != "" {
+		s += ", agent " + p.Agent
+	}
+	if p.Route != "" {
+		s = strings.TrimPrefix(s+" → ", " → ") + p.Route
 	}
 	return s
 }

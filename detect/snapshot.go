@@ -122,8 +122,16 @@ type Verdict struct {
 	SinceCensored bool    // the input starts inside it: the onset is Since or earlier
 	Trend         string  // "growing", "steady", "falling", "ended" or ""
 	What, Who     string  // one sentence each
+	Party         Party   // what Who says, in parts
 	Do, Dont      string
 	NextEvidence  []string
+}
+
+// Party is who is behind an incident: so many clients of all, what they do, and
+// the agent and route they share. Zero parts are not known.
+type Party struct {
+	Clients, Of        int
+	Does, Agent, Route string
 }
 
 // Totals are sums over the whole input so far.
@@ -206,8 +214,9 @@ type NotJudged struct{ Signature, Reason string }
 
 // PolicyEstimate names a retry policy read from timing.
 type PolicyEstimate struct {
-	Family, Name string
+	Family, Name string // "" where it cannot be told
 	Probability  float64
+	Says         string // in a sentence, also why it cannot be told
 }
 
 // Client is one row of the client table.

@@ -35,6 +35,8 @@ func (c *console) at(s scope) bool {
 		return c.v.play.replay
 	case inChains:
 		return open && c.v.screen == screenChains
+	case inArrivals:
+		return open && c.v.screen == screenArrivals
 	case inFix:
 		return open && c.v.screen == screenFix
 	case everywhere:
@@ -56,8 +58,14 @@ func (c *console) do(act action) effect {
 		c.show(screenOverview)
 	case actClients:
 		c.show(screenClients)
+	case actArrivals:
+		c.show(screenArrivals)
+	case actLayers:
+		c.show(screenLayers)
 	case actFix:
 		c.show(screenFix)
+	case actSources:
+		c.show(screenSources)
 	case actChains, actEnter:
 		return c.drill()
 	case actBack:
@@ -82,6 +90,10 @@ func (c *console) do(act action) effect {
 		c.turnChain(-1)
 	case actNextChain:
 		c.turnChain(1)
+	case actPeriod:
+		return c.nextPeriod()
+	case actUnfold:
+		v.unfolded, v.scroll = !v.unfolded, 0
 	case actLanguage:
 		c.nextLanguage()
 	case actCopy:
@@ -94,6 +106,7 @@ func (c *console) do(act action) effect {
 
 func (c *console) show(s screen) {
 	c.v.screen, c.v.overlay, c.v.scroll = s, overlayNone, 0
+	c.want()
 }
 
 // lay opens an overlay, or closes it if it is open.
@@ -114,14 +127,11 @@ func (c *console) drill() effect {
 	if row == nil && c.v.client == "" {
 		return c.flash("no client to show")
 	}
-	if row != nil && row.Label != c.v.client {
-		c.v.client, c.v.chain = row.Label, ""
-	}
 	if row != nil {
+		c.v.choose(row.Label)
 		c.v.selected = row.Label
 	}
 	c.show(screenChains)
-	c.want()
 	return effect{}
 }
 
@@ -144,7 +154,9 @@ func (c *console) move(act action) {
 	page := max(c.body().h-4, 4)
 	step := map[action]int{actUp: -1, actDown: 1, actPageUp: -page, actPageDown: page, actTop: -1 << 30, actBottom: 1 << 30}[act]
 	switch {
-	case v.overlay != overlayNone || v.screen == screenChains:
+	case v.overlay == overlayNone && v.screen == screenArrivals: // it begins at its end
+		v.scroll = min(max(v.scroll-step, 0), c.lastLine())
+	case v.overlay != overlayNone || v.screen == screenChains || v.screen == screenLayers || v.screen == screenSources:
 		v.scroll = min(max(v.scroll+step, 0), c.lastLine())
 	case v.screen == screenFix && (act == actPageUp || act == actPageDown):
 		v.scroll = min(max(v.scroll+step/2, 0), c.lastLine())
@@ -156,6 +168,7 @@ func (c *console) move(act action) {
 			v.selected = row.Label
 		}
 		v.moveTo(v.cursor + step)
+		c.want()
 	}
 }
 
@@ -168,15 +181,31 @@ func (c *console) lastLine() int {
 	case c.v.overlay == overlayHealth:
 		lines = len(healthPage(c.snap, c.w))
 	case c.v.overlay == overlayHelp:
-		lines = len(helpPage(&c.v, c.w))
+		left, right := helpPages(&c.v, c.w)
+		lines = max(len(left), len(right))
+	case c.v.screen == screenArrivals:
+		p, _ := arrivalRects(rect{w: c.w, h: room})
+		lines, room = len(c.snap.Arrivals.Rows), p.h-arrivalFoot
+		if c.v.unfolded {
+			lines, room = 0, 1
+		}
+	case c.v.screen == screenLayers:
+		lines = len(layersPage(c.snap, c.w))
+	case c.v.screen == screenSources:
+		lines = len(sourcesPage(c.snap, c.w))
 	case c.v.screen == screenFix:
 		_, rest := fixRects(rect{w: c.w, h: room}, len(c.snap.Mitigations))
-		lines, room = len(fixPage(c.v.mitigation(c.snap), &c.v, rest.w)), rest.h
+		words, snippet := fixPages(c.v.mitigation(c.snap), &c.v, rest.w)
+		lines, room = max(len(words), len(snippet)), rest.h
 	default:
 		if list, at := c.v.chains(c.snap); at >= 0 {
 			lines = len(list[at].Attempts)
+			places := chainRects(c.snap, &list[at], c.w, room)
+			room = places.attempts.h - 1
+			if places.key {
+				room -= 2
+			}
 		}
-		room -= chainHead
 	}
 	return max(lines-max(room, 1), 0)
 }
@@ -194,6 +223,21 @@ func (c *console) turnChain(by int) {
 	}
 	c.v.chain = chainKey(&list[min(max(at+by, 0), len(list)-1)])
 	c.v.scroll = 0
+}
+
+// nextPeriod folds the arrivals by the candidate after the present period.
+func (c *console) nextPeriod() effect {
+	list := c.snap.Arrivals.Candidates
+	if len(list) < 2 {
+		return c.flash("no other period fits the arrivals")
+	}
+	at := slices.Index(list, c.snap.Arrivals.Period)
+	if c.v.period != 0 {
+		at = slices.Index(list, c.v.period)
+	}
+	c.v.period, c.v.scroll = list[(at+1)%len(list)], 0
+	c.want()
+	return effect{}
 }
 
 func (c *console) nextLanguage() {

@@ -20,7 +20,7 @@ func wordOf(s detect.State) word {
 	case detect.Storm:
 		return word{"▲", "STORM", styleStorm, true}
 	case detect.Overloaded:
-		return word{"●", "OVERLOAD", styleOverload, true}
+		return word{"■", "OVERLOAD", styleOverload, true}
 	case detect.Watch:
 		return word{"●", "WATCH", styleWatch, true}
 	case detect.Recovering:
@@ -36,9 +36,20 @@ func wordOf(s detect.State) word {
 // input and its health; the verdict; who and how big; what to do; what not.
 func drawBanner(c *canvas, s *detect.Snapshot, v *view) {
 	drawHeader(c, s, v)
+	if opening(s, v) {
+		before := *s
+		before.Verdict = detect.Verdict{What: "the replay is at its start, nothing is judged yet", Do: "let it play; n goes to the next event, f to the end"}
+		s = &before
+	}
 	drawVerdict(c, s)
 	drawWho(c, s)
 	drawAdvice(c, s)
+}
+
+// opening tells whether a replay has not come to its first judged second yet: that
+// nothing was seen so far says nothing about the input.
+func opening(s *detect.Snapshot, v *view) bool {
+	return v.play.replay && s.Verdict.State == detect.Unknown && s.Totals.Exchanges == 0 && s.End > s.At
 }
 
 func drawHeader(c *canvas, s *detect.Snapshot, v *view) {
@@ -47,20 +58,36 @@ func drawHeader(c *canvas, s *detect.Snapshot, v *view) {
 	x := left.text(0, 0, "stormwatch ", styleBold)
 	x = left.text(x, 0, mode(s, &v.play)+" ", styleKey)
 	notes, bad := healthNotes(s)
-	room := left.w - x - 3 - width(notes)
-	x = left.text(x, 0, fit(titleOf(s, v), max(room, 12)), styleText)
+	side := ""
+	if s.Perspective != "" && s.Start != 0 {
+		side = " · " + s.Perspective + " side"
+	}
+	extra := ""
 	if v.filter.text != "" {
-		x = left.text(x, 0, " · ", styleDim)
-		x = left.text(x, 0, "FILTER ON", styleRetry)
+		extra = "FILTER ON"
 	}
 	if s.Loaded > 0 && s.Loaded < 1 && !s.Live {
-		x = left.text(x, 0, fmt.Sprintf(" · loading %.0f%%", 100*s.Loaded), styleRetry)
+		extra = strings.TrimSpace(extra + fmt.Sprintf(" loading %.0f%%", 100*s.Loaded))
+	}
+	need := width(notes) + 3
+	if extra != "" {
+		need += width(extra) + 3
+	}
+	if left.w-x-need-width(side) < min(width(titleOf(s, v)), 12) {
+		side = ""
+	}
+	x = left.text(x, 0, fit(titleOf(s, v), max(left.w-x-need-width(side), 8)), styleText)
+	x = left.text(x, 0, side, styleDim)
+	if extra != "" {
+		x = left.text(x, 0, " · ", styleDim)
+		x = left.text(x, 0, extra, styleRetry)
 	}
 	st := styleDim
 	if bad {
 		st = styleRetry
 	}
-	left.text(x, 0, " · "+notes, st)
+	x = left.text(x, 0, " · ", styleDim)
+	left.text(x, 0, fit(notes, left.w-x), st)
 }
 
 func mode(s *detect.Snapshot, p *playback) string {
@@ -92,18 +119,36 @@ func titleOf(s *detect.Snapshot, v *view) string {
 
 const lossy = 0.01 // share of units lost from which the notes are coloured
 
-// healthNotes sums up what the sources could not see; bad when it matters.
+// healthNotes sums up what the sources could not see, worst first; bad when it
+// matters.
 func healthNotes(s *detect.Snapshot) (text string, bad bool) {
 	var read, dropped, skipped, sealed, late float64
+	var parts []string
 	for i := range s.Sources {
-		h := &s.Sources[i].Health
+		src := &s.Sources[i]
+		h := &src.Health
 		read += float64(h.Read)
 		dropped += float64(h.Dropped)
 		skipped += float64(h.SkippedTotal())
 		sealed += float64(h.Encrypted)
 		late += float64(h.Late)
+		if state, st := sourceState(s, src); st != styleGood && state != "empty" {
+			bad = true
+			note := state
+			if len(s.Sources) > 1 {
+				note = fit(src.Name, 16) + " " + state
+			}
+			if h.Down != "" {
+				parts = append([]string{note}, parts...)
+			} else {
+				parts = append(parts, note)
+			}
+		}
 	}
-	parts := []string{"drop " + percent(detect.Number{V: dropped / (read + dropped), Known: read+dropped > 0})}
+	if len(parts) > 2 {
+		parts = append(parts[:1], fmt.Sprintf("%d more ail", len(parts)-1))
+	}
+	parts = append(parts, "drop "+percent(detect.Number{V: dropped / (read + dropped), Known: read+dropped > 0}))
 	parts = append(parts, "skipped "+short(int64(skipped)))
 	if sealed > 0 {
 		parts = append(parts, "encrypted "+short(int64(sealed)))
@@ -111,7 +156,22 @@ func healthNotes(s *detect.Snapshot) (text string, bad bool) {
 	if late > 0 {
 		parts = append(parts, "late "+short(int64(late)))
 	}
-	return strings.Join(parts, " · "), dropped+skipped > lossy*(read+dropped) || sealed > 0
+	return strings.Join(parts, " · "), bad || sealed > 0
+}
+
+// lossText tells how much of the input is missing, where that matters for how
+// sure the verdict can be.
+func lossText(s *detect.Snapshot) string {
+	worst := 0.0
+	for i := range s.Sources {
+		if lost, _ := lossOf(&s.Sources[i].Health); report.Known(lost) && s.Sources[i].Primary {
+			worst = max(worst, lost.V)
+		}
+	}
+	if worst <= lossy {
+		return ""
+	}
+	return ": " + percent(detect.Some(worst)) + " lost"
 }
 
 func drawVerdict(c *canvas, s *detect.Snapshot) {
@@ -122,29 +182,51 @@ func drawVerdict(c *canvas, s *detect.Snapshot) {
 		c.paint(1, w.style)
 		plain = w.style
 	}
-	facts := verdictFacts(s, c.w >= wideW)
-	for len(facts) > 1 && width(strings.Join(facts, " · ")) > c.w-20 {
-		facts = facts[:len(facts)-1]
+	says := what(v)
+	head := 1 + width(w.glyph+" "+w.text) + 2
+	room := c.w - 1 - head - 2
+	var facts string
+	for _, detail := range []int{0, 1, shortFacts, 1, shortFacts} { // words go before the sentence is cut, and that before the time
+		facts = strings.Join(verdictFacts(s, detail), " · ")
+		if width(says)+width(facts) <= room {
+			break
+		}
+		if detail == shortFacts {
+			first, _, _ := strings.Cut(says, ", ")
+			says = clause(says, max(room-width(strings.Join(verdictFacts(s, 1), " · ")), width(first)))
+		}
 	}
-	edge := c.right(c.w-1, 1, strings.Join(facts, " · "), plain) - 2
+	facts = fit(facts, c.w-head-1)
+	edge := c.right(c.w-1, 1, facts, plain) - 2
 	x := c.text(1, 1, w.glyph+" "+w.text+"  ", w.style)
-	c.text(x, 1, fit(v.What, edge-x), plain)
+	c.text(x, 1, fit(says, edge-x), plain)
 }
 
-// verdictFacts are how sure, since when, and where it is going.
-func verdictFacts(s *detect.Snapshot, long bool) (facts []string) {
+// what is the verdict's sentence without the sizes, which have a row of their own.
+func what(v *detect.Verdict) string {
+	if names, rest, ok := strings.Cut(v.What, "; "); ok && v.State >= detect.Watch && strings.Contains(rest, " %") {
+		return names
+	}
+	return v.What
+}
+
+const shortFacts = 2 // of the details of verdictFacts, the one of fewest words
+
+// verdictFacts are how sure, since when, and where it is going; in full words (0),
+// in fewer (1), and in the fewest (2).
+func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 	v := &s.Verdict
 	if v.State != detect.Unknown {
 		label := "conf "
-		if long {
+		if detail == 0 {
 			label = "confidence "
 		}
-		facts = append(facts, label+score(v.Confidence)+" "+sure(v.Confidence))
+		facts = append(facts, label+score(v.Confidence)+" "+sure(v.Confidence)+lossText(s))
 	}
 	if v.Since != 0 {
-		facts = append(facts, since(v.Since, s.At, v.SinceCensored, long))
+		facts = append(facts, since(v.Since, s.At, v.SinceCensored, detail < shortFacts))
 	}
-	if t := trend(v.Trend, long); t != "" {
+	if t := trend(v.Trend, detail == 0); t != "" {
 		facts = append(facts, t)
 	}
 	return facts
@@ -160,7 +242,7 @@ func since(at, now int64, censored, long bool) string {
 	case long:
 		return "since " + clock(at) + " (" + span(now-at) + ")"
 	}
-	return span(now - at)
+	return "for " + span(now-at)
 }
 
 func trend(t string, long bool) string {
@@ -184,33 +266,117 @@ func trend(t string, long bool) string {
 	return arrow
 }
 
+// size is a figure of the third row.
+type size struct {
+	label, value string
+	style        style
+}
+
 // drawWho tells who, and how big it is: words are cut before numbers.
 func drawWho(c *canvas, s *detect.Snapshot) {
-	type piece struct {
-		label, value string
-		style        style
-	}
-	r := &s.Recent
-	pieces := []piece{
-		{"amp", times(r.Amplification) + before(r.AmplificationBefore, times, c.w), styleRetry},
-		{"refused", percent(r.RefusedShare) + before(r.RefusedShareBefore, percent, c.w), styleRefused},
-		{"goodput", perSecond(r.GoodputPerS) + capacity(s, c.w), styleGood},
-	}
-	if calm := s.Verdict.State <= detect.Recovering; calm {
-		pieces[0].style, pieces[1].style = styleText, styleText
-	}
+	sizes := sizesOf(s, c.w >= wideW)
 	x := c.w - 1
-	for i := len(pieces) - 1; i >= 0; i-- {
-		p := pieces[i]
+	for i := len(sizes) - 1; i >= 0; i-- {
+		p := sizes[i]
 		x = c.right(x, 2, p.value, p.style)
 		x = c.right(x-1, 2, p.label, styleDim) - 2
 	}
 	at := c.text(1, 2, "who ", styleDim)
-	who := s.Verdict.Who
-	if who == "" {
-		who = countClients(s.ClientCount)
+	c.text(at, 2, who(s, x-at), styleText)
+}
+
+// sizesOf are how big it is and how much real work gets through, with what that
+// was before; of an input that cannot be judged, the raw rates.
+func sizesOf(s *detect.Snapshot, long bool) []size {
+	r := &s.Recent
+	if s.Verdict.State == detect.Unknown {
+		return []size{
+			{"seen", perSecond(r.AttemptsPerS), styleText},
+			{"refused", percent(r.RefusedShare), styleText},
+			{"answered well", perSecond(r.GoodputPerS), styleText},
+		}
 	}
-	c.text(at, 2, fit(who, x-at), styleText)
+	names := [3]string{"amp", "ref", "good"}
+	if long {
+		names = [3]string{"amp", "refused", "goodput"}
+	}
+	list := []size{
+		{names[0], times(r.Amplification), styleRetry},
+		{names[1], percent(r.RefusedShare), styleRefused},
+		{names[2], perSecond(r.GoodputPerS), styleGood},
+	}
+	if s.Verdict.State <= detect.Recovering {
+		list[0].style, list[1].style = styleText, styleText
+	}
+	if !long {
+		return list
+	}
+	if n := r.AmplificationBefore; report.Known(n) {
+		list[0].value += " was " + times(n)
+	}
+	if n := r.RefusedShareBefore; report.Known(n) {
+		list[1].value += " was " + percent(n)
+	}
+	if n := s.Totals.CapacityPerS; report.Known(n) {
+		list[2].value += " of " + perSecond(n)
+	}
+	return list
+}
+
+// who tells the party in w columns: what can be guessed goes first, and the route
+// only at the very end.
+func who(s *detect.Snapshot, w int) string {
+	p := s.Verdict.Party
+	full := s.Verdict.Who
+	if full == "" {
+		return fit(seenClients(s), w)
+	}
+	if width(full) <= w || p == (detect.Party{}) {
+		return fit(full, w)
+	}
+	path := p.Route
+	if method, rest, ok := strings.Cut(p.Route, " "); ok {
+		if slash := strings.IndexByte(rest, '/'); slash > 0 {
+			path = method + " " + rest[slash:]
+		}
+	}
+	few := func(does, agent, route string) string {
+		text := fmt.Sprintf("%d/%d", p.Clients, p.Of)
+		if p.Clients == 0 {
+			text = ""
+		}
+		for _, t := range []string{does, agent} {
+			if t != "" {
+				text += " " + t
+			}
+		}
+		if route != "" {
+			text += " → " + route
+		}
+		return strings.TrimSpace(text)
+	}
+	for _, text := range []string{
+		few("clients "+p.Does, p.Agent, p.Route), few("clients "+p.Does, p.Agent, path), few(p.Does, p.Agent, path),
+		few("", p.Agent, path), few("", product(p.Agent), path), few("clients", "", path),
+	} {
+		if width(text) <= w {
+			return text
+		}
+	}
+	return fit(few("", "", path), w)
+}
+
+// product is an agent without its version.
+func product(agent string) string {
+	name, _, _ := strings.Cut(agent, "/")
+	return name
+}
+
+func seenClients(s *detect.Snapshot) string {
+	if s.ClientCount == 0 && s.Totals.Exchanges > 0 {
+		return "clients are not told apart by this input"
+	}
+	return countClients(s.ClientCount)
 }
 
 func countClients(n int) string {
@@ -220,55 +386,84 @@ func countClients(n int) string {
 	return report.Count(n) + " clients"
 }
 
-// before tells what a figure was before the incident, where there is room.
-func before(n detect.Number, show func(detect.Number) string, w int) string {
-	if !report.Known(n) || w < wideW {
-		return ""
-	}
-	return " was " + show(n)
-}
-
-// capacity sets the goodput against what the server can do.
-func capacity(s *detect.Snapshot, w int) string {
-	if !report.Known(s.Totals.CapacityPerS) || w < wideW {
-		return ""
-	}
-	return " of " + perSecond(s.Totals.CapacityPerS)
-}
-
-// drawAdvice tells what to do first and what not to do.
+// drawAdvice tells what to do first and what not to do; without a verdict what to
+// fetch next, and without an incident what could not be judged.
 func drawAdvice(c *canvas, s *detect.Snapshot) {
-	do, dont := s.Verdict.Do, s.Verdict.Dont
+	do, label, second := advice(s)
 	x := c.text(1, 3, "do  ", styleDim)
+	if c.h >= fullHead {
+		how := ""
+		if len(s.Mitigations) > 0 && width(do)+9 <= c.w-x {
+			how = "[6] how"
+		}
+		x = c.text(x, 3, clause(do, c.w-x-1), styleText)
+		c.text(x+1, 3, how, styleKey)
+		at := c.text(1, 4, pad(label, 4), styleDim)
+		c.text(at, 4, clause(second, c.w-at-1), styleText)
+		return
+	}
 	room := c.w - x - 1
-	if do == "" && len(s.Verdict.NextEvidence) > 0 {
-		do = s.Verdict.NextEvidence[0]
+	if second == "" {
+		c.text(x, 3, clause(do, room), styleText)
+		return
+	}
+	x = c.text(x, 3, clause(do, max(room-width(second)-6, room*11/20)), styleText)
+	x = c.text(x+2, 3, label+" ", styleDim)
+	c.text(x, 3, clause(second, c.w-x-1), styleText)
+}
+
+// clause cuts s to w columns, where it can at the end of a clause: half a sentence
+// may say the contrary of the whole.
+func clause(s string, w int) string {
+	if width(s) <= w {
+		return s
+	}
+	cut := fit(s, w-1)
+	if at := max(strings.LastIndex(cut, "; "), strings.LastIndex(cut, ", ")); at > len(cut)/3 {
+		return cut[:at] + " …"
+	}
+	return fit(s, w)
+}
+
+func advice(s *detect.Snapshot) (do, label, second string) {
+	v := &s.Verdict
+	do, label, second = lower(v.Do), "not", strings.TrimPrefix(lower(v.Dont), "do not ")
+	if second == "" {
+		label = "get"
+		second = strings.Join(v.NextEvidence, "; ")
+	}
+	switch {
+	case v.State == detect.Unknown && second == "":
+		second = "more of the traffic, or other sources; H tells what this input could not show"
+	case v.State == detect.Clear && second == "" && len(s.NotJudged) > 0:
+		label, second = "but", fmt.Sprintf("%d signatures could not be judged: w tells why", len(s.NotJudged))
+		if len(s.NotJudged) == 1 {
+			second = s.NotJudged[0].Signature + " could not be judged: w tells why"
+		}
 	}
 	switch {
 	case do != "":
-	case s.Verdict.State == detect.Unknown:
-		do = "wait for traffic; H tells what the input could not show"
+	case v.State == detect.Unknown:
+		do = "wait for traffic"
+	case v.State == detect.Clear:
+		do = "nothing: no retry storm here"
 	default:
-		do = "nothing"
+		do = "see what was found: w"
 	}
-	if len(s.Mitigations) > 0 && width(do)+10 <= room {
-		x = c.text(x, 3, do, styleText)
-		x = c.text(x+1, 3, "[6] how", styleKey)
-	} else {
-		x = c.text(x, 3, fit(do, room), styleText)
+	if second == "" {
+		label = ""
 	}
-	if dont == "" {
-		return
+	return do, label, second
+}
+
+// lower begins a sentence in lower case, for it follows a label, and takes its
+// full stop away.
+func lower(s string) string {
+	s = strings.TrimSuffix(s, ".")
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		s = string(s[0]+'a'-'A') + s[1:]
 	}
-	if c.h >= 5 {
-		at := c.text(1, 4, "not ", styleDim)
-		c.text(at, 4, fit(dont, c.w-at-1), styleText)
-		return
-	}
-	if room := c.w - x - 7; width(dont) <= room {
-		x = c.text(x+2, 3, "not ", styleDim)
-		c.text(x, 3, dont, styleText)
-	}
+	return s
 }
 
 // drawLine draws all there is room for on a terminal too small for panels.

@@ -11,24 +11,50 @@ import (
 	"stormwatch/report"
 )
 
-const chainHead = 3 // rows above the attempts: summary, blank, heads
-
 // drawChain draws the attempts of one chain as a waterfall, each with the wait
 // the server asked for behind it, so that an early retry is seen inside it.
 func drawChain(c *canvas, s *detect.Snapshot, v *view) {
+	whole := v.screen == screenChains
 	list, at := v.chains(s)
 	if at < 0 {
-		p := box(c, "Chains", "", true)
-		p.text(2, 0, fit(noChain(s, v), p.w-2), styleDim)
+		p := box(c, "Chains", "", whole)
+		for y, l := range wrap(noChain(s, v), p.w-4) {
+			p.text(2, y, l, styleDim)
+		}
 		return
 	}
 	k := &list[at]
+	hint := "3 chains"
+	if whole {
+		hint = "[ ] prev/next chain"
+	}
 	title := fmt.Sprintf("Chain %d of %d · %s · %s %s%s", at+1, len(list), k.Client, k.Method, k.Host, blank(k.Path))
-	p := box(c, title, "[ ] prev/next chain", true)
-	p.text(0, 0, fit(summary(k), p.w), styleText)
-	rows := p.sub(rect{0, 2, p.w, p.h - 2})
-	used := drawWaterfall(rows, k, v.scroll)
-	drawReading(p.sub(rect{0, 2 + used, p.w, p.h - 2 - used}), k)
+	p := box(c, title, hint, whole)
+	drawSummary(p, k)
+	places := chainRects(s, k, p.w, p.h)
+	scroll := v.scroll
+	if !whole {
+		scroll = 0
+	}
+	used := drawWaterfall(p.sub(places.attempts), k, scroll, places.key)
+	rest := places.attempts.y + used
+	chainPage(s, k, p.w).draw(p.sub(rect{0, rest, p.w, p.h - rest}), 0)
+}
+
+// chainPlaces parts a chain's panel: heads and attempts, with or without the key
+// to the glyphs, and below them the reading.
+type chainPlaces struct {
+	attempts rect
+	key      bool
+}
+
+func chainRects(s *detect.Snapshot, k *detect.Chain, w, h int) chainPlaces {
+	top := 1
+	if h >= 20 {
+		top = 2
+	}
+	reading := min(len(chainPage(s, k, w)), max(h/3, 3))
+	return chainPlaces{rect{0, top, w, max(h-top-reading, 2)}, h >= 20}
 }
 
 func noChain(s *detect.Snapshot, v *view) string {
@@ -43,24 +69,39 @@ func noChain(s *detect.Snapshot, v *view) string {
 	return "no chain of " + v.client + " is kept: it has not retried lately, or the source cannot show single requests"
 }
 
-// summary is the chain in one line.
-func summary(k *detect.Chain) string {
-	parts := []string{"attempts " + report.Count(attempts(k))}
-	if k.Ended != "" {
-		parts = append(parts, "ended "+k.Ended)
+// drawSummary tells the chain in one line; what does not fit is left out whole.
+func drawSummary(c *canvas, k *detect.Chain) {
+	x := 1
+	for _, part := range summary(k) {
+		if x+width(part[0])+1+width(part[1]) > c.w {
+			continue
+		}
+		st := styleText
+		if part[0] == "early" && part[1] != "0" {
+			st = styleRefused
+		}
+		x = c.text(x, 0, part[0]+" ", styleDim)
+		x = c.text(x, 0, part[1], st) + 3
+	}
+}
+
+// summary has the labels and values of a chain.
+func summary(k *detect.Chain) (parts [][2]string) {
+	parts = append(parts, [2]string{"attempts", report.Count(attempts(k))}, [2]string{"ended", or(k.Ended, "open")})
+	if early, hinted := earlyOf(k); hinted > 0 {
+		parts = append(parts, [2]string{"early", fmt.Sprintf("%d of %d", early, hinted)})
 	}
 	if n := len(k.Attempts); n > 0 {
 		length := k.Attempts[n-1].Start - k.Attempts[0].Start
-		parts = append(parts, "span "+seconds(detect.Some(float64(length)/1e9)))
+		parts = append(parts, [2]string{"span", seconds(detect.Some(float64(length) / 1e9))})
 	}
-	early, hinted := earlyOf(k)
-	if hinted > 0 {
-		parts = append(parts, fmt.Sprintf("before the named wait %d of %d", early, hinted))
+	if k.Agent != "" {
+		parts = append(parts, [2]string{"agent", k.Agent})
 	}
 	if k.Policy.Name != "" || k.Policy.Family != "" {
-		parts = append(parts, "timing of "+policy(&k.Policy))
+		parts = append(parts, [2]string{"policy", policy(&k.Policy)})
 	}
-	return strings.Join(append(parts, "agent "+k.Agent), "   ")
+	return parts
 }
 
 // earlyOf counts the retries sent before the moment the server named, of those
@@ -123,8 +164,9 @@ func newScale(list []detect.Attempt, x0, w int) scale {
 	return scale{from, max(ceiling(max(end, .001)), .001), x0, max(w, 1)}
 }
 
-// drawWaterfall draws head, attempts and key, and returns the rows it took.
-func drawWaterfall(c *canvas, k *detect.Chain, scroll int) int {
+// drawWaterfall draws head, attempts and the key to the glyphs, and returns the
+// rows it took.
+func drawWaterfall(c *canvas, k *detect.Chain, scroll int, key bool) int {
 	if len(k.Attempts) == 0 || c.h < 2 {
 		return 0
 	}
@@ -138,20 +180,31 @@ func drawWaterfall(c *canvas, k *detect.Chain, scroll int) int {
 	z := newScale(k.Attempts, width(head), c.w-width(head)-5)
 	drawScale(c, z)
 	room := c.h - 1
-	scroll = min(max(scroll, 0), max(len(k.Attempts)-room, 0))
-	n := min(room, len(k.Attempts)-scroll)
+	if key {
+		room = max(room-2, 1)
+	}
+	n := min(room, len(k.Attempts))
+	scroll = min(max(scroll, 0), len(k.Attempts)-n)
+	hidden := len(k.Attempts) - scroll - n + k.More
+	if hidden > 0 && n > 1 {
+		n--
+		hidden++
+	}
 	for y := range n {
 		drawAttempt(c, y+1, k, scroll+y, z, wide)
 	}
 	y := n + 1
-	if k.More > 0 && scroll+n == len(k.Attempts) && y < c.h {
-		c.text(0, y, fmt.Sprintf("     and %s more attempts, not kept", report.Count(k.More)), styleDim)
+	if hidden > 0 && y < c.h {
+		text := fmt.Sprintf("     and %s more, j scrolls", report.Count(hidden))
+		if hidden == k.More+1 && k.More > 0 {
+			text = fmt.Sprintf("     and %s more attempts, not kept", report.Count(k.More))
+		}
+		c.text(0, y, text, styleDim)
 		y++
 	}
-	if y+1 < c.h {
-		y++
-		c.text(0, y, fit("● attempt  ✗ sent too early  ░ wait the server named (floor)  ▏ its end", c.w), styleDim)
-		y++
+	if key {
+		c.text(1, y+1, fit("● attempt  ✗ sent too early  ✓ answered well  ░ wait the server named (floor)  ▏ its end", c.w-1), styleDim)
+		y += 2
 	}
 	return y
 }
@@ -279,29 +332,65 @@ func brief(v float64) string {
 	return span(int64(min(v, 1e9)) * second)
 }
 
-// drawReading says in words what the picture shows, from its own numbers.
-func drawReading(c *canvas, k *detect.Chain) {
-	if c.h < 3 {
-		return
-	}
-	var p page
+// chainPage says in words what the picture shows, from its own numbers, and on
+// which lines or frames it rests.
+func chainPage(s *detect.Snapshot, k *detect.Chain, w int) (p page) {
+	const label = 10
 	p.gap()
-	for _, l := range wrap(reading(k), c.w) {
-		p.add(styleText, l)
+	p.term(" reading", label, w, reading(k), styleText)
+	est := policyFor(s, k)
+	text := est.Says
+	if text == "" && (est.Name != "" || est.Family != "") {
+		text = "waits like " + policy(est)
 	}
+	if text != "" {
+		if same := samePolicy(s, k, est); same != "" {
+			text += "; " + same
+		}
+	}
+	p.term(" policy", label, w, text, styleText)
+	p.term(" behind", label, w, behind(k), styleText)
 	var at []string
 	for i := range k.Attempts {
 		if a := &k.Attempts[i]; a.At != "" && len(at) < 6 {
 			at = append(at, a.At)
 		}
 	}
-	if text := behind(k); text != "" {
-		p.term("behind", 9, c.w, text, styleText)
+	if len(at) > 0 && len(at) < attempts(k) {
+		at = append(at, "…")
 	}
-	if len(at) > 0 {
-		p.term("read at", 9, c.w, strings.Join(at, ", "), styleDim)
+	p.term(" read at", label, w, strings.Join(at, ", "), styleDim)
+	return p
+}
+
+// policyFor is the policy of a chain, else that of its client.
+func policyFor(s *detect.Snapshot, k *detect.Chain) *detect.PolicyEstimate {
+	if k.Policy != (detect.PolicyEstimate{}) {
+		return &k.Policy
 	}
-	p.draw(c, 0)
+	for i := range s.Clients {
+		if s.Clients[i].Label == k.Client {
+			return &s.Clients[i].Policy
+		}
+	}
+	return &k.Policy
+}
+
+// samePolicy tells how many of the listed clients wait alike.
+func samePolicy(s *detect.Snapshot, k *detect.Chain, p *detect.PolicyEstimate) string {
+	if p.Name == "" && p.Family == "" {
+		return ""
+	}
+	n := 0
+	for i := range s.Clients {
+		if q := &s.Clients[i].Policy; q.Name == p.Name && q.Family == p.Family {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("so do %s of %s listed clients", report.Count(n), report.Count(len(s.Clients)))
 }
 
 // behind tells what the logging hop declares it did for the attempts at the
@@ -341,6 +430,7 @@ func tried(t detect.Tried) string {
 	return "again " + text
 }
 
+// reading is what the attempts show, in a sentence or two.
 func reading(k *detect.Chain) string {
 	early, hinted := earlyOf(k)
 	var parts []string
@@ -369,7 +459,29 @@ func reading(k *detect.Chain) string {
 	case high >= low:
 		parts = append(parts, fmt.Sprintf("It waited between %s and %s.", seconds(detect.Some(low)), seconds(detect.Some(high))))
 	}
+	if n := polite(k); early > 0 && n < len(k.Attempts) {
+		parts = append(parts, fmt.Sprintf("Keeping the waits, it would have sent %d of these %d attempts by then.", n, len(k.Attempts)))
+	}
 	return strings.Join(parts, " ")
+}
+
+// polite counts the attempts that a client would have sent of these, had it let
+// those go that came before the wait named by the last it sent was over.
+func polite(k *detect.Chain) (n int) {
+	allowed := int64(math.MinInt64)
+	for i := range k.Attempts {
+		a := &k.Attempts[i]
+		if a.Start < allowed {
+			continue
+		}
+		n++
+		if a.Hint.Usable() && a.Hint.Wait > 0 {
+			if allowed = a.End + a.Hint.Wait; allowed < a.End {
+				allowed = math.MaxInt64
+			}
+		}
+	}
+	return n
 }
 
 func seesNoHint(k *detect.Chain) bool {

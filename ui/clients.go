@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"stormwatch/detect"
@@ -22,28 +23,28 @@ type field struct {
 
 func plainStyle(*detect.Client) style { return styleText }
 
-// fields returns the columns of a table of w columns, those that fit.
-func fields(w int) []field {
-	early := func(c *detect.Client) style {
-		if report.Known(c.EarlyShare) && c.EarlyShare.V > .5 {
-			return styleRefused
-		}
-		return styleText
+// fields returns the columns of a table of w columns, those that fit; name is the
+// width of the longest client.
+func fields(w, name int) []field {
+	wide := w >= wideW
+	gapWidth, policyWidth, signWidth := 7, 11, 8
+	if wide {
+		gapWidth, policyWidth, signWidth = 13, 17, 12
 	}
 	list := []field{
-		{"CLIENT", 12, false, true, 0, byClient, clientName, plainStyle},
+		{"CLIENT", min(max(name, 8), w/5), false, true, 0, byClient, clientName, plainStyle},
 		{"AGENT", 14, false, true, 2, orders, func(c *detect.Client) string { return c.Agent }, plainStyle},
 		{"ATT", 5, true, false, 1, byAttempts, func(c *detect.Client) string { return short(c.Attempts) }, plainStyle},
-		{"OK", 5, true, false, 4, orders, func(c *detect.Client) string { return short(c.OK) }, plainStyle},
-		{"REF", 5, true, false, 1, byRefused, func(c *detect.Client) string { return short(c.Refused) }, plainStyle},
+		{"OK", 5, true, false, 6, orders, func(c *detect.Client) string { return short(c.OK) }, plainStyle},
+		{"REF", 5, true, false, 4, byRefused, func(c *detect.Client) string { return short(c.Refused) }, plainStyle},
 		{"AMP", 5, true, false, 1, byAmplification, func(c *detect.Client) string { return times(c.Amplification) }, plainStyle},
-		{"GAP", 13, false, false, 3, orders, func(c *detect.Client) string { return gap(c.GapMedianS, c.GapMADS) }, plainStyle},
-		{"EARLY", 5, true, false, 2, byEarly, func(c *detect.Client) string { return percent(c.EarlyShare) }, early},
-		{"AVOID", 7, true, false, 5, byAvoidable, func(c *detect.Client) string { return perSecond(c.AvoidablePerS) }, plainStyle},
-		{"SIGN", 11, false, true, 1, orders, signOf, plainStyle},
-		{"POLICY", 20, false, false, 7, orders, policyOf, plainStyle},
+		{"AVOID", 6, true, false, 1, byAvoidable, avoidText, avoidStyle},
+		{"GAP", gapWidth, true, false, 5, orders, func(c *detect.Client) string { return gapOf(c, wide) }, plainStyle},
+		{"EARLY", 5, true, false, 1, byEarly, earlyText, earlyStyle},
+		{"POLICY", policyWidth, false, false, 3, orders, func(c *detect.Client) string { return policyOf(c, wide) }, plainStyle},
+		{"SIGN", signWidth, false, true, 1, orders, func(c *detect.Client) string { return signOf(c, wide) }, plainStyle},
+		{"SCORE", 5, true, false, 7, byScore, func(c *detect.Client) string { return score(c.Score) }, plainStyle},
 		{"ROUTE", 18, false, true, 8, orders, func(c *detect.Client) string { return c.Route }, plainStyle},
-		{"SCORE", 5, true, false, 6, byScore, func(c *detect.Client) string { return score(c.Score) }, plainStyle},
 	}
 	for total(list) > w {
 		worst := 0
@@ -95,9 +96,9 @@ func clientName(c *detect.Client) string {
 }
 
 // signOf names what a client is involved in.
-func signOf(c *detect.Client) string {
+func signOf(c *detect.Client, count bool) string {
 	switch {
-	case len(c.Signatures) == 1:
+	case len(c.Signatures) == 1, len(c.Signatures) > 1 && !count:
 		return c.Signatures[0]
 	case len(c.Signatures) > 1:
 		return fmt.Sprintf("%s +%d", c.Signatures[0], len(c.Signatures)-1)
@@ -107,7 +108,52 @@ func signOf(c *detect.Client) string {
 	return ""
 }
 
-func policyOf(c *detect.Client) string { return policy(&c.Policy) }
+// avoidText prints rates below ten with a decimal, all of them, so that they stand
+// below each other.
+func avoidText(c *detect.Client) string {
+	if n := c.AvoidablePerS; report.Known(n) && n.V < 9.95 && n.V > -9.95 {
+		return strconv.FormatFloat(n.V, 'f', 1, 64) + "/s"
+	}
+	return perSecond(c.AvoidablePerS)
+}
+
+func avoidStyle(c *detect.Client) style {
+	if report.Known(c.AvoidablePerS) && c.AvoidablePerS.V > 0 {
+		return styleRetry
+	}
+	return styleDim
+}
+
+func earlyStyle(c *detect.Client) style {
+	if report.Known(c.EarlyShare) && c.EarlyShare.V > .5 {
+		return styleRefused
+	}
+	return styleText
+}
+
+// earlyText tells how a client treats the waits the server names: the share of its
+// retries that came before, or that it keeps them.
+func earlyText(c *detect.Client) string {
+	if report.Known(c.EarlyShare) && c.EarlyShare.V < .005 {
+		return "kept"
+	}
+	return percent(c.EarlyShare)
+}
+
+func gapOf(c *detect.Client, spread bool) string {
+	if spread {
+		return gap(c.GapMedianS, c.GapMADS)
+	}
+	return seconds(c.GapMedianS)
+}
+
+// policyOf names the policy, and where there is room how likely it is.
+func policyOf(c *detect.Client, likely bool) string {
+	if likely || c.Policy.Name == "" && c.Policy.Family == "" {
+		return policy(&c.Policy)
+	}
+	return or(c.Policy.Name, c.Policy.Family)
+}
 
 // policy names a retry policy as what it is: a reading of timing.
 func policy(p *detect.PolicyEstimate) string {
@@ -124,20 +170,22 @@ func policy(p *detect.PolicyEstimate) string {
 // drawClients draws the client table.
 func drawClients(c *canvas, s *detect.Snapshot, v *view) {
 	p := box(c, clientsTitle(s, v), "sort "+sortName(v)+"   / filter   enter chain", true)
-	list := fields(p.w)
+	list := fields(p.w, v.longest())
+	if tenants(s) {
+		list[0].head = "TENANT"
+	}
 	drawHeads(p, list, v)
 	rows := p.sub(rect{0, 1, p.w, p.h - 1})
-	if v.screen == screenClients && s.ClientsOthers.Attempts > 0 && rows.h > 3 {
-		o := &s.ClientsOthers
-		rows.text(2, rows.h-1, fmt.Sprintf("%s: %s attempts, %s ok, %s refused", o.Label, report.Count(o.Attempts), report.Count(o.OK), report.Count(o.Refused)), styleDim)
-		rows = rows.sub(rect{0, 0, rows.w, rows.h - 1})
+	foot := clientsFoot(s, v)
+	if rows.h < len(foot)+5 {
+		foot = nil
 	}
+	for i, text := range foot {
+		rows.text(2, rows.h-len(foot)+i, fit(text, rows.w-3), styleDim)
+	}
+	rows = rows.sub(rect{0, 0, rows.w, rows.h - len(foot)})
 	if len(v.rows) == 0 && rows.h > 0 {
-		why := "no clients yet"
-		if len(s.Clients) > 0 || v.filter.text != "" {
-			why = "no client passes the filter; esc clears it"
-		}
-		rows.text(2, 0, why, styleDim)
+		rows.text(2, 0, fit(noClients(s, v), rows.w-3), styleDim)
 		return
 	}
 	top := min(max(v.cursor-rows.h/2, 0), max(len(v.rows)-rows.h, 0))
@@ -146,18 +194,86 @@ func drawClients(c *canvas, s *detect.Snapshot, v *view) {
 	}
 }
 
+func noClients(s *detect.Snapshot, v *view) string {
+	switch {
+	case len(s.Clients) > 0 || v.filter.text != "":
+		return "no client passes the filter; esc clears it"
+	case s.Totals.Exchanges > 0:
+		return "the input tells counts, not clients: a capture or an access log shows who it is"
+	}
+	return "no clients yet"
+}
+
+// clientsFoot sums up what the rows do not show: how far acting on few clients
+// goes, what is not listed, and what grew.
+func clientsFoot(s *detect.Snapshot, v *view) (foot []string) {
+	if v.filter.text == "" && len(s.Reach) > 0 {
+		foot = append(foot, reachText(s.Reach))
+	}
+	if v.screen != screenClients {
+		return foot
+	}
+	if len(s.Growth) > 0 {
+		foot = append(foot, "grew most: "+growthText(&s.Growth[0]))
+	}
+	if o := &s.ClientsOthers; o.Attempts > 0 {
+		foot = append(foot, fmt.Sprintf("%s: %s attempts, %s ok, %s refused", or(o.Label, "others"), report.Count(o.Attempts), report.Count(o.OK), report.Count(o.Refused)))
+	}
+	return foot
+}
+
+func reachText(list []detect.Reach) string {
+	var parts []string
+	for _, r := range list[:min(len(list), 3)] {
+		parts = append(parts, fmt.Sprintf("the first %s of %s make %s", report.Count(r.Clients), report.Count(r.Of), percent(detect.Some(r.Share))))
+	}
+	return strings.Join(parts, ", ") + " of the avoidable load"
+}
+
+func growthText(g *detect.Growth) string {
+	text := g.Kind + " " + g.Name + ": " + perSecond(detect.Some(g.Before)) + " before, now " + perSecond(detect.Some(g.PerS)) + " first attempts"
+	if report.Known(g.New) {
+		text += ", " + percent(g.New) + " of its clients new"
+	}
+	return text
+}
+
+// longest is the width of the longest client among the first rows of the table.
+func (v *view) longest() (w int) {
+	const looked, most = 60, 40
+	for _, c := range v.rows[:min(len(v.rows), looked)] {
+		name := clientName(c)
+		w = max(w, width(name[:min(len(name), most)]))
+	}
+	return w
+}
+
+// tenants tells whether the rows are named by whom they belong to.
+func tenants(s *detect.Snapshot) bool {
+	for i := range s.Clients {
+		if s.Clients[i].Name != "" {
+			return true
+		}
+	}
+	return false
+}
+
 func clientsTitle(s *detect.Snapshot, v *view) string {
+	name := "Clients "
+	if tenants(s) {
+		name = "Tenants "
+	}
 	if v.filter.text == "" {
 		if len(v.rows) < s.ClientCount {
-			return "Clients " + report.Count(len(v.rows)) + " of " + report.Count(s.ClientCount)
+			return name + report.Count(len(v.rows)) + " of " + report.Count(s.ClientCount)
 		}
-		return "Clients " + report.Count(s.ClientCount)
+		return name + report.Count(s.ClientCount)
 	}
 	matched := len(v.rows)
 	if !v.waits {
 		matched = max(matched, s.ClientsMatched)
 	}
-	return "Clients " + report.Count(matched) + " of " + report.Count(s.ClientCount) + " · filter " + fit(v.filter.text, 30)
+	return name + report.Count(matched) + " of " + report.Count(s.ClientCount) + " · filter " + fit(v.filter.text, 30)
 }
 
 func sortName(v *view) string {

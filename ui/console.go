@@ -28,6 +28,8 @@ type console struct {
 type wish struct {
 	client, filter string
 	bins           int
+	arrivals       bool
+	period         int64
 }
 
 // effect is what a key asks of the program.
@@ -103,7 +105,9 @@ func (c *console) want() {
 	if r := find(arrange(c.w, c.h, screenOverview), panelTimeline); r.w > 0 {
 		bins = chartColumns(r.w)
 	}
-	w := wish{c.v.client, c.v.filter.text, bins}
+	c.preview()
+	w := wish{client: c.v.client, filter: c.v.filter.text, bins: bins, period: c.v.period}
+	w.arrivals = find(arrange(c.w, c.h, c.v.screen), panelArrivals).h > 0
 	if w == c.asked {
 		return
 	}
@@ -112,11 +116,22 @@ func (c *console) want() {
 		c.askedSeq = c.snap.Seq
 	}
 	c.v.waits = true
-	asked := detect.View{Client: w.client, Bins: bins}
+	asked := detect.View{Client: w.client, Bins: bins, Arrivals: w.arrivals, Period: w.period}
 	if f := c.v.filter; len(f.terms) > 0 {
 		asked.Filter = f.match
 	}
 	c.feed.Want(asked)
+}
+
+// preview makes the selected client the one whose chains are wanted, where the
+// overview has room for them.
+func (c *console) preview() {
+	if c.v.screen != screenOverview || find(arrange(c.w, c.h, c.v.screen), panelChain).h == 0 {
+		return
+	}
+	if row := c.v.current(); row != nil {
+		c.v.choose(row.Label)
+	}
 }
 
 // draw returns the frame, drawn anew only if something has changed.
@@ -149,7 +164,7 @@ func drawFrame(c *canvas, s *detect.Snapshot, v *view) {
 			drawTransport(on, s, v)
 		case panelHints:
 			drawHints(on, v)
-		case panelTimeline, panelSignatures, panelClients, panelChain, panelFix:
+		case panelTimeline, panelSignatures, panelClients, panelChain, panelArrivals, panelLayers, panelFix, panelSources:
 			if !covered {
 				drawPanel(on, p.panel, s, v)
 			}
@@ -172,8 +187,14 @@ func drawPanel(c *canvas, p panel, s *detect.Snapshot, v *view) {
 		drawClients(c, s, v)
 	case panelChain:
 		drawChain(c, s, v)
+	case panelArrivals:
+		drawArrivals(c, s, v)
+	case panelLayers:
+		drawLayers(c, s, v)
 	case panelFix:
 		drawFix(c, s, v)
+	case panelSources:
+		drawSources(c, s, v)
 	case panelLine, panelBanner, panelTransport, panelHints:
 	}
 }

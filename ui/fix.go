@@ -30,12 +30,26 @@ func drawFix(c *canvas, s *detect.Snapshot, v *view) {
 	for y := range index.h {
 		drawMitigation(p, y, top+y, &s.Mitigations[top+y], top+y == at && focus)
 	}
-	fixPage(&s.Mitigations[at], v, rest.w).draw(p.sub(rest), v.scroll)
+	words, snippet := fixPages(&s.Mitigations[at], v, rest.w)
+	if snippet == nil {
+		words.draw(p.sub(rest), v.scroll)
+		return
+	}
+	left, right := fixColumns(rest)
+	words.draw(p.sub(left), v.scroll)
+	snippet.draw(p.sub(right), v.scroll)
+}
+
+const fixWide = 104 // columns from which the snippet stands beside the words
+
+func fixColumns(r rect) (left, right rect) {
+	w := r.w * 9 / 20
+	return rect{r.x, r.y, w, r.h}, rect{r.x + w + 3, r.y, r.w - w - 3, r.h}
 }
 
 // fixRects parts the panel: the list of n mitigations above, one in full below.
 func fixRects(r rect, n int) (index, rest rect) {
-	rows := min(n, max(r.h/3, 1))
+	rows := min(n, max(r.h/4, 1))
 	return rect{0, 0, r.w, rows}, rect{2, rows + 1, max(r.w-3, 0), max(r.h-rows-1, 0)}
 }
 
@@ -47,29 +61,74 @@ func drawMitigation(p *canvas, y, i int, m *detect.Mitigation, selected bool) {
 		p.text(0, y, ">", st)
 	}
 	x := p.text(2, y, fmt.Sprintf("%d ", i+1), st)
-	x = p.text(x, y, pad(strings.ToUpper(m.When), 8), st)
-	p.text(x, y, fit(m.Title, p.w-x), st)
+	x = p.text(x, y, pad(strings.ToUpper(m.When), 7), st)
+	title := fit(m.Title, p.w-x)
+	x = p.text(x, y, title, st)
+	note := fixNote(m)
+	if width(note)+3 <= p.w-x {
+		if !selected {
+			st = styleDim
+		}
+		p.right(p.w-1, y, note, st)
+	}
 }
 
-// fixPage is one mitigation in full, w columns wide.
-func fixPage(m *detect.Mitigation, v *view, w int) page {
+// fixNote tells the effect in few words, where it is predicted, else what calls
+// for it.
+func fixNote(m *detect.Mitigation) string {
+	if e := m.Effect; e != nil {
+		return "requests ~" + between(e.Requests) + ", peak ~" + between(e.Peak50ms)
+	}
+	if len(m.Because) == 0 {
+		return ""
+	}
+	return "for " + strings.Join(m.Because[:min(len(m.Because), 2)], ", ")
+}
+
+// fixPages is one mitigation in full, w columns wide: its words, and beside them
+// its snippet. Where both do not fit beside each other, the snippet comes after
+// what must be known before it is used, and the second page is nil.
+func fixPages(m *detect.Mitigation, v *view, w int) (words, snippet page) {
 	if m == nil {
-		return nil
+		return nil, nil
+	}
+	code := snippetPage(m, v)
+	wide := w >= fixWide && code != nil
+	if wide {
+		left, _ := fixColumns(rect{w: w})
+		w = left.w
 	}
 	const label = 8
-	var p page
+	p := &words
+	if width(m.Title) > w-9 { // the list above had to cut it
+		for _, l := range wrap(m.Title, w) {
+			p.add(styleBold, l)
+		}
+	}
+	p.term("expect", label, w, expected(m), styleGood)
+	p.term("risk", label, w, m.Risk, styleRetry)
+	p.term("not", label, w, strings.TrimPrefix(lower(m.Dont), "do not "), styleRefused)
+	if !wide && code != nil {
+		p.gap()
+		*p = append(*p, code...)
+		p.gap()
+	}
 	p.term("who", label, w, m.Who, styleText)
-	p.term("expect", label, w, expected(m), styleText)
-	p.term("risk", label, w, m.Risk, styleText)
-	p.term("don't", label, w, m.Dont, styleRefused)
 	p.term("undo", label, w, m.Undo, styleText)
 	p.term("check", label, w, m.Check, styleText)
 	p.term("because", label, w, strings.Join(m.Because, ", "), styleText)
+	if !wide {
+		return words, nil
+	}
+	return words, code
+}
+
+// snippetPage is the snippet in the chosen language below the names of all.
+func snippetPage(m *detect.Mitigation, v *view) (p page) {
 	sn := v.snippet(m)
 	if sn == nil {
-		return p
+		return nil
 	}
-	p.gap()
 	row := line{}
 	for i := range m.Snippets {
 		st, open, shut := styleDim, " ", " "

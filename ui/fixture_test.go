@@ -26,10 +26,11 @@ func stormSnapshot() *detect.Snapshot {
 		Sources: []detect.Source{captureSource()},
 		Verdict: detect.Verdict{
 			State: detect.Storm, Cause: detect.CauseClients, Confidence: .93, Since: at("03:12:40"), Trend: "growing",
-			What: "lockstep, hint-ignored; 79 % refused, 4.7 attempts per request",
-			Who:  "388 of 430 clients in step, agent go-resty/2.7.0 → POST api.pay/v1/charge",
-			Do:   "lower the concurrency of the go-resty clients, then full jitter above Retry-After",
-			Dont: "do not raise the limit: goodput already equals it",
+			What:  "lockstep, hint-ignored; 79 % refused, 4.7 attempts per request",
+			Who:   "388 of 430 clients in step, agent go-resty/2.7.0 → POST api.pay/v1/charge",
+			Party: detect.Party{Clients: 388, Of: 430, Does: "in step", Agent: "go-resty/2.7.0", Route: "POST api.pay/v1/charge"},
+			Do:    "lower the concurrency of the go-resty clients, then full jitter above Retry-After",
+			Dont:  "do not raise the limit: goodput already equals it",
 		},
 		Totals: detect.Totals{Exchanges: 61204, LogicalRequests: 13022, Retries: 48182, CapacityPerS: detect.Some(40)},
 		Recent: detect.Recent{
@@ -115,7 +116,7 @@ func stormTimeline() detect.Timeline {
 		if i >= 45 {
 			grown := math.Min(float64(i-45)/40, 1)
 			all := int64(80 + 300*grown + 40*math.Cos(float64(i)))
-			b = detect.Bin{Attempts: all, First: 80, Retries: all - 80, Success: 78, Refused: all - 78, MaxPerS: all}
+			b = detect.Bin{Attempts: all, First: 80, Retries: all - 80, Success: 78, Refused: all - 78, MaxPerS: all * 6 / 10}
 		}
 		t.Bins = append(t.Bins, b)
 	}
@@ -178,8 +179,9 @@ func overloadSnapshot() *detect.Snapshot {
 	s := stormSnapshot()
 	s.Verdict = detect.Verdict{
 		State: detect.Overloaded, Cause: detect.CauseCapacity, Confidence: .71, Since: at("03:11:10"), SinceCensored: true, Trend: "steady",
-		What: "capacity-not-behaviour; 41 % refused", Who: "refusals follow demand on POST api.pay/v1/charge",
-		Do: "add capacity or shed by priority", Dont: "do not block single clients: they behave",
+		What: "capacity-not-behaviour; 41 % refused", Who: "430 of 430 clients refused → POST api.pay/v1/charge",
+		Party: detect.Party{Clients: 430, Of: 430, Does: "refused", Route: "POST api.pay/v1/charge"},
+		Do:    "add capacity or shed by priority", Dont: "do not block single clients: they behave",
 	}
 	s.Recent.Amplification, s.Recent.RefusedShare = detect.Some(1.02), detect.Some(.41)
 	s.Findings = []detect.Finding{{Signature: "capacity-not-behaviour", Scope: "population", Score: .71, Severity: detect.Medium, Says: "refusals follow demand while clients behave", Onset: at("03:11:10"), OnsetCensored: true}}
@@ -209,6 +211,7 @@ func unknownSnapshot() *detect.Snapshot {
 			State: detect.Unknown, What: "17 requests so far, 30 needed to judge", Do: "Point stormwatch at more traffic, or wait.",
 			NextEvidence: []string{"capture on web1 with tcpdump -w: the log does not show Retry-After"},
 		},
+		Recent:      detect.Recent{Seconds: 4, AttemptsPerS: detect.Some(4.3), GoodputPerS: detect.Some(4.3), RefusedShare: detect.Some(0)},
 		ClientCount: 2, Clients: []detect.Client{{Label: "10.0.0.1", Attempts: 12, OK: 12}, {Label: "10.0.0.2", Attempts: 5, OK: 5}},
 		Timeline: detect.Timeline{Start: at("03:11:10"), Width: second, Bins: []detect.Bin{{Attempts: 5, First: 5, Success: 5}, {Attempts: 12, First: 12, Success: 12}}},
 	}

@@ -19,14 +19,29 @@ func healthPage(s *detect.Snapshot, w int) page {
 	var p page
 	if len(s.Sources) == 0 {
 		p.add(styleDim, "no source has reported yet")
+		return p
 	}
+	p.term("in short", 14, w, healthShort(s), styleText)
 	for i := range s.Sources {
-		if i > 0 {
-			p.gap()
-		}
+		p.gap()
 		p.source(&s.Sources[i], w)
 	}
 	return p
+}
+
+// healthShort says which sources are less than whole, and what that does to the
+// verdict.
+func healthShort(s *detect.Snapshot) string {
+	var ail []string
+	for i := range s.Sources {
+		if state, st := sourceState(s, &s.Sources[i]); st != styleGood {
+			ail = append(ail, s.Sources[i].Name+" "+state)
+		}
+	}
+	if len(ail) == 0 {
+		return "every source is up and could be read; what was passed over is listed below"
+	}
+	return strings.Join(ail, ", ") + ": confidence is lowered by what is lost"
 }
 
 func (p *page) source(src *detect.Source, w int) {
@@ -57,13 +72,20 @@ func (p *page) source(src *detect.Source, w int) {
 	p.term("  dropped", label, w, report.Count(h.Dropped)+" by the kernel before they could be read", lossStyle(h.Dropped))
 	p.term("  skipped", label, w, report.Count(h.SkippedTotal())+" "+unit, lossStyle(h.SkippedTotal()))
 	for _, k := range h.Skipped {
-		p.term("", label, w, report.Count(k.Count)+"  "+k.Reason, styleText)
+		text := report.Count(k.Count) + "  " + k.Reason
+		if k.Sound {
+			text += " (in order: nothing is lost by it)"
+		}
+		p.term("", label, w, text, styleText)
 		for _, e := range k.Examples {
 			p.term("", label+2, w, "e.g. "+e, styleDim)
 		}
 	}
 	for _, k := range h.Bounds {
 		p.term("  bound", label, w, report.Count(k.Count)+"  "+k.Reason, styleRetry)
+		for _, e := range k.Examples[:min(len(k.Examples), 1)] {
+			p.term("", label+2, w, "e.g. "+e, styleDim)
+		}
 	}
 	for _, loss := range []struct {
 		name string
@@ -80,9 +102,23 @@ func (p *page) source(src *detect.Source, w int) {
 		{"  cut", h.Cut, "connections of which too little was captured to read a message"},
 		{"  QUIC", h.QUIC, "packets that cannot be read"},
 		{"  unasked", h.Unasked, "answers by which servers closed idle connections"},
+		{"  behind it", h.Retries, "attempts that the logging hop itself made, as its lines declare"},
 	} {
 		if loss.n > 0 {
 			p.term(loss.name, label, w, report.Count(loss.n)+" "+loss.text, styleRetry)
+		}
+	}
+	for _, remark := range []struct {
+		on         bool
+		name, text string
+	}{
+		{h.Crowded, "  crowded", "nearly all requests come from one or two addresses though another field tells clients apart: what one client did cannot be told"},
+		{h.FailuresOnly, "  failures", "the input leaves successes out: shares of failures mean nothing"},
+		{h.Sampled > 0, "  sampled", percent(detect.Some(h.Sampled)) + " of the exchanges are in the input"},
+		{src.Unsure, "  unsure", "taken for another hop by its name alone"},
+	} {
+		if remark.on {
+			p.term(remark.name, label, w, remark.text, styleRetry)
 		}
 	}
 	if h.Truncated {

@@ -36,6 +36,14 @@ func hostile(s string, state int) *detect.Snapshot {
 		f.Parts = []detect.Part{{Name: s, Points: math.NaN(), Max: 1e9}}
 		f.Evidence = []detect.Evidence{{Name: s, Unit: s, Meaning: s, Threshold: s, Value: math.Inf(-1)}}
 	}
+	snap.Verdict.Party = detect.Party{Clients: math.MaxInt, Of: -1, Does: s, Agent: s, Route: s}
+	snap.Growth = []detect.Growth{{Kind: s, Name: s, Before: math.NaN(), PerS: 1e300, New: bad}}
+	snap.Reach = []detect.Reach{{Clients: -1, Of: math.MaxInt, Share: math.Inf(-1)}}
+	snap.Layers = detect.Layers{Rows: []detect.Layer{{Name: s, PerRequest: bad}, {Name: s, PerRequest: detect.Some(-1), Most: math.MaxInt, Pressure: true}}, Multiplier: bad, Worst: detect.Some(math.NaN()), Proof: s}
+	snap.Arrivals = detect.Arrivals{
+		Period: math.MaxInt64, Spread: -1, Start: math.MinInt64, Width: 1, Rows: [][]int32{nil, {math.MaxInt32, -1, 0}, make([]int32, 999)},
+		Candidates: []int64{0, -1}, Strength: bad, Excess: bad, Jitter: detect.Some(math.NaN()), Clients: []detect.ClientArrivals{{Label: s}, {Label: s, Cells: []int32{-1, math.MaxInt32}}},
+	}
 	snap.NotJudged = []detect.NotJudged{{Signature: s, Reason: s}}
 	for i := range snap.Mitigations {
 		m := &snap.Mitigations[i]
@@ -62,7 +70,7 @@ func hostile(s string, state int) *detect.Snapshot {
 
 func checkHostile(t *testing.T, s string, state, w, h int) {
 	t.Helper()
-	for _, keys := range [][]string{nil, {"2"}, {"enter"}, {"6"}, {"w"}, {"w", "G"}, {"H"}, {"?"}} {
+	for _, keys := range [][]string{nil, {"2"}, {"enter"}, {"4"}, {"4", "u", "p"}, {"5"}, {"6"}, {"7"}, {"w"}, {"w", "G"}, {"H"}, {"?"}} {
 		frame := open(replay(hostile(s, state)), Options{Color: "always", Theme: "dark", Title: s}, w, h, keys...).View()
 		checkSize(t, frame, w, h)
 		frame = ownSequence.ReplaceAllString(frame, "")
@@ -113,8 +121,10 @@ func FuzzView(f *testing.F) {
 
 // Every size gives exactly its rows and columns, on every screen.
 func TestEverySize(t *testing.T) {
-	feeds := []*fakeFeed{replay(chainSnapshot()), live(emptySnapshot()), live(unknownSnapshot())}
-	for _, keys := range [][]string{nil, {"2"}, {"3"}, {"6"}, {"w"}, {"H"}, {"?"}, {"/", "a:b"}} {
+	pictures := arrivalsSnapshot()
+	pictures.Layers, pictures.Chains = layersSnapshot().Layers, chainSnapshot().Chains
+	feeds := []*fakeFeed{replay(pictures), live(emptySnapshot()), live(unknownSnapshot())}
+	for _, keys := range [][]string{nil, {"2"}, {"3"}, {"4"}, {"4", "u"}, {"5"}, {"6"}, {"7"}, {"w"}, {"H"}, {"?"}, {"/", "a:b"}} {
 		for _, f := range feeds {
 			m := open(f, Options{}, 80, 24, keys...)
 			for h := 1; h <= 60; h += 3 {

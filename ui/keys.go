@@ -13,7 +13,10 @@ const (
 	actOverview action = iota
 	actClients
 	actChains
+	actArrivals
+	actLayers
 	actFix
+	actSources
 	actUp
 	actDown
 	actPageUp
@@ -42,6 +45,8 @@ const (
 	actFollow
 	actPreviousChain
 	actNextChain
+	actPeriod
+	actUnfold
 	actLanguage
 	actCopy
 	actQuit
@@ -55,12 +60,13 @@ const (
 	inTable
 	inReplay
 	inChains
+	inArrivals
 	inFix
 )
 
 // only says where a key of this scope works, for whom it did nothing.
 func (s scope) only() string {
-	return [...]string{"everywhere", "in the client table (1, 2)", "in replay", "in Chains (3)", "in Fix (6)"}[s]
+	return [...]string{"everywhere", "in the client table (1, 2)", "in replay", "in Chains (3)", "in Arrivals (4)", "in Fix (6)"}[s]
 }
 
 // keyRow is one row of the key map: everything about keys (what they do, the
@@ -79,10 +85,13 @@ func keyMap() []keyRow {
 		return keyRow{act, scope, key.NewBinding(key.WithKeys(keys...), key.WithHelp(show, does)), hint}
 	}
 	return []keyRow{
-		row(actOverview, everywhere, "1,2,3,6 screens", "1", "Overview: timeline, signatures, clients", "1"),
-		row(actClients, everywhere, "", "2", "Clients: the table at full height", "2"),
+		row(actOverview, everywhere, "1-7 screens", "1", "Overview: timeline, signatures, arrivals, clients", "1"),
+		row(actClients, everywhere, "", "2", "Clients, or Tenants where --names names them: the table at full height", "2"),
 		row(actChains, everywhere, "", "3", "Chains: each attempt of the selected client", "3"),
+		row(actArrivals, everywhere, "", "4", "Arrivals: when retries come, folded by a period", "4"),
+		row(actLayers, everywhere, "", "5", "Layers: attempts for each original request, layer by layer", "5"),
 		row(actFix, everywhere, "", "6", "Fix: what to do, ranked, with snippets", "6"),
+		row(actSources, everywhere, "", "7", "Sources: each with its span, offset, lines, gaps and drops", "7"),
 		row(actDown, everywhere, "", "j ↓", "down", "j", "down"),
 		row(actUp, everywhere, "", "k ↑", "up", "k", "up"),
 		row(actPageDown, everywhere, "", "pgdn", "a page down", "pgdown", "ctrl+f"),
@@ -92,9 +101,11 @@ func keyMap() []keyRow {
 		row(actEnter, inTable, "enter chain", "enter", "chains of the selected client", "enter"),
 		row(actPreviousChain, inChains, "[ ] chain", "[", "previous chain", "["),
 		row(actNextChain, inChains, "", "]", "next chain", "]"),
+		row(actPeriod, inArrivals, "p period", "p", "fold by the next candidate period", "p"),
+		row(actUnfold, inArrivals, "u unfold", "u", "unfold into clients and time, and back", "u"),
 		row(actCopy, inFix, "y copy", "y", "copy the snippet to the terminal's clipboard", "y"),
 		row(actLanguage, inFix, "tab product", "tab", "the snippet for the next product", "tab"),
-		row(actBack, everywhere, "", "esc", "back: close an overlay, leave a client, clear the filter; never quits", "esc"),
+		row(actBack, everywhere, "", "esc", "back: close an overlay, go to the Overview, clear the filter; never quits", "esc"),
 		row(actPause, everywhere, "space pause", "space", "replay: stop and go; live: freeze the view", " "),
 		row(actBackward, inReplay, "←/→ seek", "←", "10 s back", "left"),
 		row(actForward, inReplay, "", "→", "10 s on", "right"),

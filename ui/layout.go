@@ -11,7 +11,10 @@ const (
 	screenOverview screen = 1
 	screenClients  screen = 2
 	screenChains   screen = 3
+	screenArrivals screen = 4
+	screenLayers   screen = 5
 	screenFix      screen = 6
+	screenSources  screen = 7
 )
 
 // panel is a part of a screen.
@@ -25,7 +28,10 @@ const (
 	panelSignatures
 	panelClients
 	panelChain
+	panelArrivals
+	panelLayers
 	panelFix
+	panelSources
 	panelTransport
 	panelHints
 )
@@ -39,24 +45,30 @@ type place struct {
 // Sizes of the terminal at which the arrangement changes: columns and rows.
 const (
 	leastW, leastH = 60, 16
+	fullH          = 20 // rows from which what not to do has a row of its own
 	wideW, wideH   = 110, 34
 	hugeW, hugeH   = 180, 50
 )
+
+// Rows of the banner on low terminals, and on others.
+const shortHead, fullHead = 4, 5
 
 // arrange says where each panel of a screen goes on a terminal of w columns and
 // h rows. It depends on nothing else.
 //
 //	< 60x16     one line
 //	compact     banner / timeline / clients / transport / hints
-//	>= 110x34   banner / timeline | signatures / clients / transport / hints
-//	>= 180x50   banner / timeline, clients | signatures, fix / transport / hints
+//	>= 110x34   banner / timeline | signatures, arrivals / clients / transport / hints
+//	>= 180x50   banner / timeline, clients | signatures, arrivals, layers, chain / transport / hints
+//
+// The other screens give the body to one panel.
 func arrange(w, h int, s screen) []place {
 	if w < leastW || h < leastH {
 		return []place{{panelLine, rect{0, 0, w, min(h, 1)}}}
 	}
-	head := 4
-	if h >= wideH {
-		head = 5
+	head := shortHead
+	if h >= fullH {
+		head = fullHead
 	}
 	body := rect{0, head, w, h - head - 2}
 	out := []place{{panelBanner, rect{0, 0, w, head}}}
@@ -65,9 +77,15 @@ func arrange(w, h int, s screen) []place {
 		out = append(out, place{panelClients, body})
 	case screenChains:
 		out = append(out, place{panelChain, body})
+	case screenArrivals:
+		out = append(out, place{panelArrivals, body})
+	case screenLayers:
+		out = append(out, place{panelLayers, body})
 	case screenFix:
 		out = append(out, place{panelFix, body})
-	default:
+	case screenSources:
+		out = append(out, place{panelSources, body})
+	case screenOverview:
 		out = append(out, overview(w, h, body)...)
 	}
 	return append(out, place{panelTransport, rect{0, h - 2, w, 1}}, place{panelHints, rect{0, h - 1, w, 1}})
@@ -78,27 +96,42 @@ func overview(w, h int, b rect) []place {
 	case w >= hugeW && h >= hugeH:
 		left := w * 5 / 8
 		const top = 17
-		side := rect{left + 1, b.y, w - left - 1, b.h}
+		rows := stack(rect{left + 1, b.y, w - left - 1, b.h}, b.h/4, b.h*3/10, b.h*3/20)
 		return []place{
 			{panelTimeline, rect{0, b.y, left, top}},
 			{panelClients, rect{0, b.y + top, left, b.h - top}},
-			{panelSignatures, rect{side.x, side.y, side.w, side.h / 2}},
-			{panelFix, rect{side.x, side.y + side.h/2, side.w, side.h - side.h/2}},
+			{panelSignatures, rows[0]},
+			{panelArrivals, rows[1]},
+			{panelLayers, rows[2]},
+			{panelChain, rows[3]},
 		}
 	case w >= wideW && h >= wideH:
 		left := w * 3 / 5
-		top := min(max(14, h*3/10), 20)
+		top := min(max(14, h*3/8), 20)
+		rows := stack(rect{left + 1, b.y, w - left - 1, top}, top/2)
 		return []place{
 			{panelTimeline, rect{0, b.y, left, top}},
-			{panelSignatures, rect{left + 1, b.y, w - left - 1, top}},
+			{panelSignatures, rows[0]},
+			{panelArrivals, rows[1]},
 			{panelClients, rect{0, b.y + top, w, b.h - top}},
 		}
 	}
-	top := min(max(6, min(9, b.h/2), h*3/10), 20)
+	top := min(max(6, min(9, b.h*5/9), h*3/10), 20)
 	return []place{
 		{panelTimeline, rect{0, b.y, w, top}},
 		{panelClients, rect{0, b.y + top, w, b.h - top}},
 	}
+}
+
+// stack cuts r into rows of the given heights and what is left of it.
+func stack(r rect, heights ...int) []rect {
+	out := make([]rect, 0, len(heights)+1)
+	y := r.y
+	for _, h := range heights {
+		out = append(out, rect{r.x, y, r.w, h})
+		y += h
+	}
+	return append(out, rect{r.x, y, r.w, r.y + r.h - y})
 }
 
 // find returns where a panel is, a rect without area if it is nowhere.

@@ -14,7 +14,7 @@ func picture(w, h int, s screen, dx, dy int) string {
 		rows[y] = []byte(strings.Repeat(" ", (w+dx-1)/dx))
 	}
 	letters := map[panel]byte{
-		panelLine: 'l', panelBanner: 'B', panelTimeline: 't', panelSignatures: 's', panelClients: 'c', panelChain: 'w', panelFix: 'f',
+		panelLine: 'l', panelBanner: 'B', panelTimeline: 't', panelSignatures: 's', panelClients: 'c', panelChain: 'w', panelArrivals: 'a', panelLayers: 'y', panelFix: 'f', panelSources: 'o',
 		panelTransport: 'T', panelHints: 'H',
 	}
 	for _, p := range arrange(w, h, s) {
@@ -45,6 +45,7 @@ BBBBBBBBBB
 BBBBBBBBBB
 BBBBBBBBBB
 BBBBBBBBBB
+BBBBBBBBBB
 tttttttttt
 tttttttttt
 tttttttttt
@@ -54,7 +55,6 @@ tttttttttt
 tttttttttt
 tttttttttt
 tttttttttt
-cccccccccc
 cccccccccc
 cccccccccc
 cccccccccc
@@ -97,14 +97,14 @@ ttttttttt sssss
 ttttttttt sssss
 ttttttttt sssss
 ttttttttt sssss
-ttttttttt sssss
-ttttttttt sssss
-ttttttttt sssss
-ttttttttt sssss
-ttttttttt sssss
-ttttttttt sssss
-ttttttttt sssss
-ccccccccccccccc
+ttttttttt aaaaa
+ttttttttt aaaaa
+ttttttttt aaaaa
+ttttttttt aaaaa
+ttttttttt aaaaa
+ttttttttt aaaaa
+ttttttttt aaaaa
+ttttttttt aaaaa
 ccccccccccccccc
 ccccccccccccccc
 ccccccccccccccc
@@ -133,24 +133,27 @@ tttttttttttttsssssss
 tttttttttttttsssssss
 tttttttttttttsssssss
 tttttttttttttsssssss
-tttttttttttttsssssss
-tttttttttttttsssssss
-cccccccccccccsssssss
-cccccccccccccsssssss
-cccccccccccccsssssss
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
-cccccccccccccfffffff
+tttttttttttttaaaaaaa
+tttttttttttttaaaaaaa
+cccccccccccccaaaaaaa
+cccccccccccccaaaaaaa
+cccccccccccccaaaaaaa
+cccccccccccccyyyyyyy
+cccccccccccccyyyyyyy
+cccccccccccccyyyyyyy
+cccccccccccccwwwwwww
+cccccccccccccwwwwwww
+cccccccccccccwwwwwww
+cccccccccccccwwwwwww
+cccccccccccccwwwwwww
+cccccccccccccwwwwwww
 `},
-		{"clients", 80, 24, 8, 4, screenClients, "\nBBBBBBBBBB\ncccccccccc\ncccccccccc\ncccccccccc\ncccccccccc\ncccccccccc\n"},
-		{"chains", 80, 24, 8, 4, screenChains, "\nBBBBBBBBBB\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\n"},
-		{"fix", 80, 24, 8, 4, screenFix, "\nBBBBBBBBBB\nffffffffff\nffffffffff\nffffffffff\nffffffffff\nffffffffff\n"},
+		{"clients", 80, 24, 8, 4, screenClients, "\nBBBBBBBBBB\nBBBBBBBBBB\ncccccccccc\ncccccccccc\ncccccccccc\ncccccccccc\n"},
+		{"chains", 80, 24, 8, 4, screenChains, "\nBBBBBBBBBB\nBBBBBBBBBB\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\nwwwwwwwwww\n"},
+		{"arrivals", 80, 24, 8, 4, screenArrivals, "\nBBBBBBBBBB\nBBBBBBBBBB\naaaaaaaaaa\naaaaaaaaaa\naaaaaaaaaa\naaaaaaaaaa\n"},
+		{"layers", 80, 24, 8, 4, screenLayers, "\nBBBBBBBBBB\nBBBBBBBBBB\nyyyyyyyyyy\nyyyyyyyyyy\nyyyyyyyyyy\nyyyyyyyyyy\n"},
+		{"fix", 80, 24, 8, 4, screenFix, "\nBBBBBBBBBB\nBBBBBBBBBB\nffffffffff\nffffffffff\nffffffffff\nffffffffff\n"},
+		{"sources", 80, 24, 8, 4, screenSources, "\nBBBBBBBBBB\nBBBBBBBBBB\noooooooooo\noooooooooo\noooooooooo\noooooooooo\n"},
 		{"too narrow", 59, 40, 8, 8, screenOverview, "\nllllllll\n\n\n\n\n"},
 		{"too low", 80, 15, 8, 5, screenFix, "\nllllllllll\n\n\n"},
 	} {
@@ -167,7 +170,7 @@ cccccccccccccfffffff
 func TestArrangeFillsAnySize(t *testing.T) {
 	for h := 1; h <= 90; h++ {
 		for w := 1; w <= 260; w += 7 {
-			for _, s := range []screen{screenOverview, screenClients, screenChains, screenFix} {
+			for _, s := range []screen{screenOverview, screenClients, screenChains, screenArrivals, screenLayers, screenFix, screenSources} {
 				taken := make([]int, w*h)
 				area := 0
 				for _, p := range arrange(w, h, s) {

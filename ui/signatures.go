@@ -1,35 +1,55 @@
 package ui
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
 	"stormwatch/detect"
 )
 
-// drawSignatures lists what was found, and below it what could not be judged.
+// drawSignatures lists what was found, and below it how much could not be judged.
+// Where there is room, each says in words what it means, the first of them first.
 func drawSignatures(c *canvas, s *detect.Snapshot) {
 	p := box(c, "Signatures", "w why", false)
-	y := 0
-	each := 1
-	if 2*len(s.Findings)+min(len(s.NotJudged), 1) <= p.h {
-		each = 2
-	}
-	for i := range s.Findings {
-		f := &s.Findings[i]
-		if y+each > p.h {
-			break
-		}
-		drawFinding(p, y, each, f)
-		y += each
-	}
-	if len(s.Findings) == 0 && p.h > 0 {
+	list := s.Findings
+	foot := min(len(s.NotJudged), 1)
+	if len(list) == 0 && p.h > 0 {
 		p.text(1, 0, "none raised", styleDim)
-		y++
+		drawNotJudged(p, 1, s)
+		return
 	}
-	for _, n := range s.NotJudged {
-		if y >= p.h {
-			break
+	if len(list)+foot > p.h { // the last row tells how many more there are
+		foot = 1
+	}
+	shown := min(len(list), max(p.h-foot, 0))
+	words := max(p.h-foot-shown, 0)
+	name := 0
+	for i := range shown {
+		name = max(name, width(list[i].Signature))
+	}
+	y := 0
+	for i := range shown {
+		drawFinding(p, y, &list[i], name)
+		y++
+		if words > 0 && y < p.h {
+			p.text(5, y, fit(list[i].Says, p.w-5), styleText)
+			words--
+			y++
+		}
+	}
+	if more := len(list) - shown; more > 0 {
+		p.text(0, y, fit(fmt.Sprintf("%d more, %d not judged", more, len(s.NotJudged)), p.w), styleDim)
+		return
+	}
+	drawNotJudged(p, y, s)
+}
+
+func drawNotJudged(p *canvas, y int, s *detect.Snapshot) {
+	for i, n := range s.NotJudged {
+		if left := len(s.NotJudged) - i; y == p.h-1 && left > 1 {
+			p.text(0, y, fit(fmt.Sprintf("%s    %d could not be judged: w tells why", unknown, left), p.w), styleDim)
+			return
 		}
 		x := p.text(0, y, unknown+"    "+pad(meter(0, 5), 5)+" ", styleDim)
 		p.text(x, y, fit(n.Signature+"  not judged: "+n.Reason, p.w-x), styleDim)
@@ -37,24 +57,21 @@ func drawSignatures(c *canvas, s *detect.Snapshot) {
 	}
 }
 
-func drawFinding(p *canvas, y, rows int, f *detect.Finding) {
+// drawFinding draws a finding in one row, its name in a column of a given width.
+func drawFinding(p *canvas, y int, f *detect.Finding, name int) {
 	st := severityStyle(f)
 	x := p.text(0, y, score(f.Score)+" ", st)
 	x = p.text(x, y, meter(f.Score, 5)+" ", st)
-	x = p.text(x, y, fit(f.Signature, p.w-x), st)
-	note := " " + f.Severity.String()
-	if f.Agent != "" {
-		note += ", " + f.Agent
+	note := f.Severity.String()
+	switch {
+	case !f.Active():
+		note = "ended " + clock(f.Ended)
+	case f.ClientCount > 0:
+		note += ", " + countClients(f.ClientCount)
 	}
-	if !f.Active() {
-		note = " ended " + clock(f.Ended)
-	}
-	if rows == 1 {
-		p.text(x+1, y, fit(f.Says, p.w-x-1), styleDim)
-		return
-	}
-	p.text(x+1, y, fit(note, p.w-x-1), styleDim)
-	p.text(5, y+1, fit(f.Says, p.w-5), styleText)
+	name = min(name, max(p.w-x-10, 8))
+	p.text(x, y, fit(f.Signature, name), st)
+	p.text(x+name+2, y, fit(note, p.w-x-name-2), styleDim)
 }
 
 func severityStyle(f *detect.Finding) style {

@@ -34,6 +34,11 @@ const (
 	styleFloor
 	styleBorder
 	styleInvalid
+	styleHeat1 // of five steps, rising in lightness away from the background
+	styleHeat2
+	styleHeat3
+	styleHeat4
+	styleHeat5
 	styles
 )
 
@@ -71,6 +76,7 @@ func darkTheme(n func() lipgloss.Style) [styles]lipgloss.Style {
 		styleRecovering: fg("#56B4E9", "14").Bold(true), styleClear: fg("#009E73", "10").Bold(true), styleUnknown: n().Bold(true),
 		styleGood: fg("#009E73", "10"), styleRefused: fg("#D55E00", "9"), styleFailed: fg("#CC79A7", "13"), styleRetry: fg("#E69F00", "11"),
 		styleFloor: fg("#a8842c", "3"), styleBorder: fg("#5f5f5f", "8"),
+		styleHeat1: fg("#8a6a4a", "8"), styleHeat2: fg("#c0603a", "3"), styleHeat3: fg("#E07B39", "9"), styleHeat4: fg("#F3B04C", "11"), styleHeat5: fg("#FBEFA9", "15"),
 	}
 }
 
@@ -82,6 +88,7 @@ func lightTheme(n func() lipgloss.Style) [styles]lipgloss.Style {
 		styleRecovering: fg("#0072B2", "4").Bold(true), styleClear: fg("#00735c", "2").Bold(true), styleUnknown: n().Bold(true),
 		styleGood: fg("#00735c", "2"), styleRefused: fg("#b34a00", "1"), styleFailed: fg("#8f3f6f", "5"), styleRetry: fg("#9a6700", "3"),
 		styleFloor: fg("#9a6700", "3"), styleBorder: fg("#9e9e9e", "7"),
+		styleHeat1: fg("#a0764a", "3"), styleHeat2: fg("#a4581f", "1"), styleHeat3: fg("#8a3a14", "1"), styleHeat4: fg("#66240f", "5"), styleHeat5: fg("#3a0f08", "0"),
 	}
 }
 

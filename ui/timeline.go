@@ -3,6 +3,7 @@ package ui
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"stormwatch/detect"
 	"stormwatch/report"
@@ -72,8 +73,11 @@ func drawTimeline(c *canvas, s *detect.Snapshot) {
 		return
 	}
 	sparks := 0
-	if p.h >= 7 {
+	switch {
+	case p.h >= 10:
 		sparks = 3
+	case p.h >= 7:
+		sparks = 2
 	}
 	chart := p.sub(rect{0, 0, p.w, p.h - 1 - sparks})
 	drawBars(chart, cols, s)
@@ -102,7 +106,7 @@ func drawBars(c *canvas, cols []column, s *detect.Snapshot) {
 	for i := range cols {
 		top = max(top, float64(cols[i].ended())/cols[i].seconds)
 	}
-	top = ceiling(top)
+	top = ceiling(max(top, min(busiest(cols), 2*top)))
 	c.text(0, 0, perSecond(detect.Some(top)), styleDim)
 	if c.h > 1 {
 		c.right(chartLeft-2, c.h-1, "0", styleDim)
@@ -117,6 +121,26 @@ func drawBars(c *canvas, cols []column, s *detect.Snapshot) {
 		for y := range c.h {
 			drawBarCell(c, chartLeft+i, y, 8*(c.h-1-y), good, refused, all)
 		}
+		if k.seconds > 1 && 4*float64(k.MaxPerS)*k.seconds > 5*float64(k.Attempts) {
+			drawBusiest(c, chartLeft+i, height(float64(k.MaxPerS)), all)
+		}
+	}
+}
+
+// busiest is the most attempts in one second of any column.
+func busiest(cols []column) (most float64) {
+	for i := range cols {
+		if cols[i].seconds > 1 {
+			most = max(most, float64(cols[i].MaxPerS))
+		}
+	}
+	return most
+}
+
+// drawBusiest marks the busiest second of a column above its bar, which is a mean.
+func drawBusiest(c *canvas, x, most, all int) {
+	if y := max(c.h-1-most/8, 0); most > all && c.h-1-y > (all-1)/8 {
+		c.set(x, y, '·', styleDim)
 	}
 }
 
@@ -198,6 +222,9 @@ func drawSparks(c *canvas, cols []column, r *detect.Recent) {
 			return (v - 1) / (most - 1), ok
 		}},
 	}
+	if c.h < len(rows) {
+		rows = slices.Delete(rows, 1, 2)
+	}
 	bars := eighths()
 	for y, row := range rows {
 		c.text(0, y, row.name, styleDim)
@@ -231,15 +258,15 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 		c.text(x, 0, text, st)
 		return true
 	}
-	type mark struct {
+	type label struct {
 		x    int
 		text string
 	}
-	var marks []mark
+	var marks []label
 	for _, kind := range []string{"onset", "peak", "end", "on", "off", "state", ""} {
 		for _, e := range s.Events {
 			if x := columnAt(cols, e.At); x >= 0 && rank(e.Kind) == kind {
-				marks = append(marks, mark{chartLeft + x, e.Kind + " " + clock(e.At)})
+				marks = append(marks, label{chartLeft + x, eventName(&e) + " " + clock(e.At)})
 			}
 		}
 	}
@@ -250,6 +277,14 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 	}
 	write(chartLeft, clock(cols[0].at), styleDim)
 	write(max(min(chartLeft+len(cols), chartLeft+chartColumns(c.w))-8, chartLeft), clock(end), styleDim)
+}
+
+// eventName is an event in a word: of a change of state, what it became.
+func eventName(e *detect.Event) string {
+	if _, now, ok := strings.Cut(e.Text, " -> "); ok && e.Kind == "state" {
+		return now
+	}
+	return e.Kind
 }
 
 func rank(kind string) string {

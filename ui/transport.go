@@ -103,6 +103,8 @@ func hinted(s scope, v *view) bool {
 		return v.screen == screenOverview || v.screen == screenClients
 	case inChains:
 		return v.screen == screenChains
+	case inArrivals:
+		return v.screen == screenArrivals
 	case inFix:
 		return v.screen == screenFix
 	case inReplay:

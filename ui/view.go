@@ -55,6 +55,9 @@ type view struct {
 	chain  string // key of the chain shown; "" the longest
 	waits  bool   // no Snapshot has answered the present view yet
 
+	period   int64 // ns, by which arrivals are folded; 0 the one that fits best
+	unfolded bool  // arrivals are shown by client and time
+
 	fix      int    // mitigation selected
 	language string // product its snippet is shown for
 
@@ -151,6 +154,13 @@ func (o order) compare(a, b *detect.Client) int {
 	case byAvoidable, orders:
 	}
 	return 0
+}
+
+// choose makes a client the one whose chains are wanted.
+func (v *view) choose(client string) {
+	if client != v.client {
+		v.client, v.chain = client, ""
+	}
 }
 
 // chains returns the chains of the wanted client and which of them is shown, -1

@@ -102,14 +102,23 @@ func TestScreens(t *testing.T) {
 	}{
 		{"storm", replay(stormSnapshot()), nil},
 		{"overload", replay(overloadSnapshot()), nil},
+		{"watch", live(watchSnapshot()), nil},
+		{"recovering", live(recoveringSnapshot()), nil},
 		{"clear", live(clearSnapshot()), nil},
 		{"unknown", live(unknownSnapshot()), nil},
 		{"empty", live(emptySnapshot()), nil},
 		{"clients", replay(stormSnapshot()), []string{"2", "jjj"}},
 		{"chain", replay(chainSnapshot()), []string{"enter"}},
+		{"tenants", replay(tenantsSnapshot()), []string{"2"}},
+		{"arrivals", replay(arrivalsSnapshot()), []string{"4"}},
+		{"unfolded", replay(arrivalsSnapshot()), []string{"4", "u"}},
+		{"layers", replay(layersSnapshot()), []string{"5"}},
+		{"layers-none", replay(stormSnapshot()), []string{"5"}},
 		{"fix", replay(stormSnapshot()), []string{"6", "tab"}},
+		{"sources", &fakeFeed{snap: sourcesSnapshot()}, []string{"7"}},
+		{"lossy", &fakeFeed{snap: sourcesSnapshot()}, nil},
 		{"why", replay(stormSnapshot()), []string{"w"}},
-		{"health", replay(stormSnapshot()), []string{"H"}},
+		{"health", &fakeFeed{snap: sourcesSnapshot()}, []string{"H"}},
 		{"help", replay(stormSnapshot()), []string{"?"}},
 		{"filter", replay(stormSnapshot()), []string{"/", "agent:axios", "space", "refused:>x"}},
 	} {
@@ -125,7 +134,9 @@ func TestScreens(t *testing.T) {
 		}
 	}
 	t.Run("huge", func(t *testing.T) {
-		got := open(replay(stormSnapshot()), Options{}, 200, 60).View()
+		s := arrivalsSnapshot()
+		s.Layers, s.Chains = layersSnapshot().Layers, chainSnapshot().Chains
+		got := open(replay(s), Options{}, 200, 60).View()
 		checkSize(t, got, 200, 60)
 		golden(t, "storm-200x60", got)
 	})

@@ -19,6 +19,9 @@ func whyPage(s *detect.Snapshot, w int) page {
 	const label = 10
 	var p page
 	p.term("verdict", label, w, strings.Join([]string{s.Verdict.State.String(), "cause " + s.Verdict.Cause.String(), s.Verdict.What}, "; "), styleText)
+	if s.Verdict.State != detect.Unknown {
+		p.term("sure", label, w, score(s.Verdict.Confidence)+" "+sure(s.Verdict.Confidence)+sureBecause(s), styleText)
+	}
 	if len(s.Verdict.NextEvidence) > 0 {
 		for i, e := range s.Verdict.NextEvidence {
 			name := ""
@@ -32,6 +35,13 @@ func whyPage(s *detect.Snapshot, w int) page {
 		p.gap()
 		p.add(styleText, "No signature is raised.")
 	}
+	if len(s.Growth) > 0 {
+		p.gap()
+		p.add(styleHead, "What grew most since before the incident")
+		for i := range s.Growth[:min(len(s.Growth), 5)] {
+			p.term("", 2, w, growthText(&s.Growth[i]), styleText)
+		}
+	}
 	for i := range s.Findings {
 		p.gap()
 		p.finding(&s.Findings[i], s.At, w)
@@ -44,6 +54,18 @@ func whyPage(s *detect.Snapshot, w int) page {
 		}
 	}
 	return p
+}
+
+// sureBecause says on what the confidence rests.
+func sureBecause(s *detect.Snapshot) string {
+	text := ": from " + report.Count(s.Totals.Exchanges) + " requests seen"
+	if s.Verdict.State > detect.Recovering && len(s.Findings) > 0 {
+		text = ": half for what is counted, the rest by the score of the strongest finding"
+	}
+	if loss := lossText(s); loss != "" {
+		return text + "; lowered" + loss
+	}
+	return text
 }
 
 func (p *page) finding(f *detect.Finding, now int64, w int) {
@@ -77,6 +99,7 @@ func (p *page) finding(f *detect.Finding, now int64, w int) {
 	}
 	p.term("  who", label, w, who, styleText)
 	p.term("  rule", label, w, f.When, styleText)
+	p.term("  errs", label, w, f.FalsePositives, styleDim)
 	for i := range f.Evidence {
 		p.evidence(&f.Evidence[i], w)
 	}
@@ -85,9 +108,11 @@ func (p *page) finding(f *detect.Finding, now int64, w int) {
 		if i == 0 {
 			name = "  parts"
 		}
-		p.term(name, label, w, score(part.Points)+" of "+score(part.Max)+"  "+part.Name, styleText)
+		p.term(name, label, w, score(part.Points)+" of "+score(part.Max)+" "+meter(part.Points/max(part.Max, 1e-9), 5)+" "+part.Name, styleText)
 	}
-	p.term("  errs", label, w, f.FalsePositives, styleDim)
+	if len(f.Parts) > 1 {
+		p.term("", label, w, score(f.Score)+" in all, 1.00 at most", styleDim)
+	}
 	p.term("  read at", label, w, strings.Join(f.At, ", "), styleDim)
 }
 
