@@ -24,6 +24,7 @@ type jsonReport struct {
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
+	Events        []jsonEvent      `json:"events"`
 }
 
 type jsonSource struct {
@@ -217,6 +218,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
+		Events:        each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
