@@ -15,7 +15,7 @@ import (
 func HTML(w io.Writer, s *detect.Snapshot, o Options) error {
 	s = prepared(s, o)
 	var d sheet
-	d.top(s)
+	d.top(s, o)
 	d.facts(totalFacts(s), "Figures")
 	d.timeline(s)
 	d.arrivals(s)
@@ -57,7 +57,7 @@ svg.chart{display:block;width:100%;height:auto;margin:.4em 0}svg text{font-size:
 // policy lets the page show itself and load nothing.
 const policy = "default-src 'none'; style-src 'unsafe-inline'"
 
-func (d *sheet) top(s *detect.Snapshot) {
+func (d *sheet) top(s *detect.Snapshot, o Options) {
 	v := &s.Verdict
 	word := strings.ToUpper(v.State.String())
 	d.line(`<!doctype html>` + "\n" + `<html lang="en">` + "\n<head>\n" + `<meta charset="utf-8">` + "\n" +
@@ -69,7 +69,7 @@ func (d *sheet) top(s *detect.Snapshot) {
 		title += ": " + v.What
 	}
 	d.line(`<h1 class="` + v.State.String() + `">` + esc(title) + "</h1>")
-	d.facts(verdictFacts(s)[1:], "")
+	d.facts(append(verdictFacts(s)[1:], filterFact(o)), "")
 }
 
 func (d *sheet) head(title string) { d.line("<h2>" + esc(title) + "</h2>") }

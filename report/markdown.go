@@ -17,7 +17,7 @@ import (
 func Markdown(w io.Writer, s *detect.Snapshot, o Options) error {
 	s = prepared(s, o)
 	var p paper
-	p.verdict(s)
+	p.verdict(s, o)
 	p.figures(s)
 	p.timeline(s)
 	p.marks(s)
@@ -100,7 +100,7 @@ func verdictFacts(s *detect.Snapshot) []fact {
 	return facts
 }
 
-func (p *paper) verdict(s *detect.Snapshot) {
+func (p *paper) verdict(s *detect.Snapshot, o Options) {
 	v := &s.Verdict
 	title := strings.ToUpper(v.State.String())
 	if v.What != "" {
@@ -108,11 +108,19 @@ func (p *paper) verdict(s *detect.Snapshot) {
 	}
 	p.line("# Incident report: " + title + "\n")
 	p.table("", "")
-	for _, f := range verdictFacts(s) {
+	for _, f := range append(verdictFacts(s), filterFact(o)) {
 		if f.text != "" {
 			p.row(f.label, md(f.text))
 		}
 	}
+}
+
+// filterFact tells what a report leaves out.
+func filterFact(o Options) fact {
+	if o.Filter == "" {
+		return fact{}
+	}
+	return fact{"filter", o.Filter + ": clients, findings and chains are those that pass; sums and the timeline are of all"}
 }
 
 // totalFacts are the sums over the input.

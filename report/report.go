@@ -21,6 +21,7 @@ type Options struct {
 
 	FailOn  detect.State // JUnit: the verdict from which the gate fails
 	Command string       // Markdown, HTML: how to make the report again
+	Filter  string       // Markdown, HTML: which clients are listed; "" all
 	Rules   string       // Markdown, HTML: what was judged by
 }
 
