@@ -26,6 +26,7 @@ type jsonReport struct {
 	Mitigations   []jsonMitigation `json:"mitigations"`
 	Habits        []jsonHabit      `json:"habits,omitempty"`
 	Limit         *jsonLimit       `json:"limit,omitempty"`
+	Events        []jsonEvent      `json:"events"`
 }
 
 type jsonSource struct {
@@ -226,6 +227,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
 		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
+		Events:        each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -15,6 +15,7 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	var p page
 	p.verdict(s, o)
 	p.totals(s)
+	p.marks(s)
 	p.findings(s)
 	p.notJudged(s)
 	p.clients(s, o)

@@ -49,6 +49,12 @@ const (
 	actUnfold
 	actLanguage
 	actCopy
+	actExport
+	actCommand
+	actBookmark
+	actZoomIn
+	actZoomOut
+	actZoomAll
 	actQuit
 )
 
@@ -104,9 +110,10 @@ func keyMap() []keyRow {
 		row(actPeriod, inArrivals, "p period", "p", "fold by the next candidate period", "p"),
 		row(actUnfold, inArrivals, "u unfold", "u", "unfold into clients and time, and back", "u"),
 		row(actCopy, inFix, "y copy", "y", "copy the snippet to the terminal's clipboard", "y"),
+		row(actCopy, everywhere, "", "y", "copy the chain, the client or the verdict", "y"),
 		row(actLanguage, inFix, "tab product", "tab", "the snippet for the next product", "tab"),
 		row(actBack, everywhere, "", "esc", "back: close an overlay, go to the Overview, clear the filter; never quits", "esc"),
-		row(actPause, everywhere, "space pause", "space", "replay: stop and go; live: freeze the view", " "),
+		row(actPause, everywhere, "space pause", "space", "pause: a replay stops and goes on; live, the view freezes", " "),
 		row(actBackward, inReplay, "←/→ seek", "←", "10 s back", "left"),
 		row(actForward, inReplay, "", "→", "10 s on", "right"),
 		row(actFarBackward, inReplay, "", "shift+←", "1 min back", "shift+left"),
@@ -118,11 +125,17 @@ func keyMap() []keyRow {
 		row(actNextEvent, inReplay, "n/N event", "n", "next event ◆", "n"),
 		row(actPreviousEvent, inReplay, "", "N", "previous event ◆", "N"),
 		row(actFollow, everywhere, "", "f", "follow: to the live edge, in replay to the end", "f"),
-		row(actFilter, inTable, "/ filter", "/", "filter the clients", "/"),
+		row(actZoomIn, everywhere, "", "=", "zoom the timeline in, around the present moment", "="),
+		row(actZoomOut, everywhere, "", "-", "zoom it out", "-"),
+		row(actZoomAll, everywhere, "", "0", "the whole timeline", "0"),
+		row(actBookmark, everywhere, "", "b", "bookmark this moment, or take the bookmark away; they go into reports", "b"),
+		row(actFilter, everywhere, "/ filter", "/", "filter by client: what is listed on any screen and exported", "/"),
 		row(actSort, inTable, "", "s", "sort by the next column", "s"),
 		row(actReverse, inTable, "", "S", "reverse the order", "S"),
 		row(actWhy, everywhere, "w why", "w", "why: findings with parts, thresholds and error rates, and what could not be judged", "w"),
 		row(actHealth, everywhere, "H health", "H", "health of the sources: what was skipped, dropped or unseen", "H"),
+		row(actExport, everywhere, "e export", "e", "export: the incident report (Markdown, JSON, HTML) and the screen (SVG), into the current folder", "e"),
+		row(actCommand, everywhere, "", ":", "type a command; tab completes it", ":"),
 		row(actHelp, everywhere, "", "?", "this help", "?"),
 		row(actQuit, everywhere, "", "q", "quit; also ctrl+c", "q", "ctrl+c"),
 	}
