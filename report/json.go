@@ -227,7 +227,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
 		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
-		Events:        each(s.Events, eventOf),
+		Events: each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -337,7 +337,7 @@ func TestLoadingIsShown(t *testing.T) {
 		}
 	}
 	f.progress = Progress{}
-	if m = send(m, frameMsg{}); strings.Contains(m.View(), "reading") {
+	if m = send(m, frameMsg{}); strings.Contains(m.View(), "reading 4") {
 		t.Error("it is still shown when it is done")
 	}
 }

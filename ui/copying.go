@@ -27,7 +27,7 @@ func (c *console) copyChosen() effect {
 	case v.screen == screenChains:
 		if list, at := v.chains(c.snap); at >= 0 {
 			k := &list[at]
-			lines := []string{k.Client + " " + k.Method + " " + k.Host + blank(k.Path) + "  " + summary(k)}
+			lines := []string{k.Client + " " + k.Method + " " + k.Host + blank(k.Path) + "  " + plain(summary(k))}
 			for i := range k.Attempts {
 				a := &k.Attempts[i]
 				lines = append(lines, fmt.Sprintf("%d %s %s wait named %s %s %s", a.N, clockTenths(a.Start), code(a), floor(a), timing(earlyAt(k, i)), a.At))
@@ -37,7 +37,7 @@ func (c *console) copyChosen() effect {
 	case v.screen == screenOverview || v.screen == screenClients:
 		if row := v.current(); row != nil {
 			return c.copy(cleanLines(fmt.Sprintf("%s  agent %s  attempts %d  ok %d  refused %d  amp %s  gap %s  early %s  %s",
-				clientName(row), row.Agent, row.Attempts, row.OK, row.Refused, times(row.Amplification), gap(row.GapMedianS, row.GapMADS), percent(row.EarlyShare), signOf(row))), "the client")
+				clientName(row), row.Agent, row.Attempts, row.OK, row.Refused, times(row.Amplification), gap(row.GapMedianS, row.GapMADS), percent(row.EarlyShare), signOf(row, true))), "the client")
 		}
 	}
 	return c.copy(c.verdictText(), "the verdict")
@@ -72,4 +72,13 @@ func cleanLines(text string) string {
 		lines[i] = safe(lines[i], len(lines[i]))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// plain writes labels and values in a line.
+func plain(parts [][2]string) string {
+	words := make([]string, len(parts))
+	for i, p := range parts {
+		words[i] = p[0] + " " + p[1]
+	}
+	return strings.Join(words, "  ")
 }

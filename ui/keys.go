@@ -92,7 +92,7 @@ func keyMap() []keyRow {
 	}
 	return []keyRow{
 		row(actOverview, everywhere, "1-7 screens", "1", "Overview: timeline, signatures, arrivals, clients", "1"),
-		row(actClients, everywhere, "", "2", "Clients, or Tenants where --names names them: the table at full height", "2"),
+		row(actClients, everywhere, "", "2", "Clients: the table at full height, of tenants where --names names them", "2"),
 		row(actChains, everywhere, "", "3", "Chains: each attempt of the selected client", "3"),
 		row(actArrivals, everywhere, "", "4", "Arrivals: when retries come, folded by a period", "4"),
 		row(actLayers, everywhere, "", "5", "Layers: attempts for each original request, layer by layer", "5"),
