@@ -180,14 +180,19 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	h.gaps[h.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	h.ngaps++
 	covered := e.auditRetry(d, c, f)
-	if !covered {
+	if covered {
+		return
+	}
+	known := !e.unallowed(f)
+	if known {
 		c.overspend(d, f)
 	}
-	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || f.hinted())
-	if impatient {
+	if f.link.Gap < immediate || f.link.Attempt > fourth || f.hinted() {
 		c.avoidable++
 		d.avoidable++
-		d.sum.impatient++
+		if known {
+			d.sum.impatient++
+		}
 	}
 }
 
