@@ -27,7 +27,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	}
 	j := &e.judge
 	s := &Snapshot{
-		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: "server",
+		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: e.names.perspective(),
 		Verdict: j.state.now, NotJudged: slices.Clone(j.notJudged), Events: slices.Clone(j.events),
 		Totals: e.totals(), Behind: e.behind(), Matcher: e.matcher(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
 	}
@@ -39,6 +39,9 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)
+		if e.names.upstream {
+			s.Mitigations = ours(s.Mitigations)
+		}
 	}
 	if d := e.judge.detected(&s.Verdict); d > 0 {
 		s.Totals.DetectS = Some(seconds(d))

@@ -20,6 +20,7 @@ import (
 // flags are those that several verbs share.
 type flags struct {
 	clientBy, names, capacity, color, theme string
+	perspective                             string
 	since, until                            string
 	rules, clock, exec                      []string
 	shards, fps                             int
@@ -37,6 +38,7 @@ func (f *flags) input(c *cobra.Command) {
 	p.StringVar(&f.names, "names", "", "FILE of names for clients: 10.0.0.7,checkout or 10.2.0.0/16,batch or KEY,tenant")
 	p.StringVar(&f.since, "since", "", "look from here on: 2026-03-02T03:10:00Z, '2026-03-02 03:10', 03:10, or 15m before the end (live: before now)")
 	p.StringVar(&f.until, "until", "", "and up to here")
+	p.StringVar(&f.perspective, "perspective", "auto", "whose side the input was seen from: server, client (what is told apart is whom we call, and by which key) or auto")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
@@ -55,7 +57,7 @@ func (f *flags) screen(c *cobra.Command) {
 }
 
 func (f *flags) options(st *streams) (detect.Options, error) {
-	o := detect.Options{Shards: f.shards}
+	o := detect.Options{Shards: f.shards, Perspective: f.perspective}
 	if err := f.check(); err != nil {
 		return o, usage{err}
 	}
@@ -119,6 +121,7 @@ func (f *flags) check() error {
 		of          []string
 	}{
 		{"color", f.color, []string{"auto", "always", "never"}},
+		{"perspective", f.perspective, []string{"server", "client", "auto"}},
 		{"theme", f.theme, []string{"", "dark", "light", "mono"}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
