@@ -111,6 +111,9 @@ const (
 	LayerCount
 	LayerMultiplier
 	LayerWorst
+	PenaltyRises
+	WiderRefusals
+	WiderShare
 	featureCount
 )
 
@@ -224,6 +227,9 @@ var features = [featureCount]Feature{
 	{ID: LayerCount, Name: "layers", Unit: "layers", Scopes: together, Meaning: "layers that retry"},
 	{ID: LayerMultiplier, Name: "layer_multiplier", Unit: "attempts", Scopes: together, Meaning: "attempts for each request that was retried"},
 	{ID: LayerWorst, Name: "layer_worst", Unit: "attempts", Scopes: together, Meaning: "the same, if each layer used all its attempts"},
+	{ID: PenaltyRises, Name: "penalty_rises", Unit: "rises", Scopes: single, Meaning: "requests sent before the wait was over that were told to wait longer than before, never less, eight times as long in the end"},
+	{ID: WiderRefusals, Name: "wider_refusals", Unit: "seconds", Scopes: single, Meaning: "seconds in which a new request was sent while the wait named to another one ran, of ten seconds or more, and was refused"},
+	{ID: WiderShare, Name: "wider_share", Scopes: single, Meaning: "share of such new requests that were refused"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.
