@@ -71,7 +71,7 @@ BBBBBBBBBB
 BBBBBBBBBB
 BBBBBBBBBB
 BBBBBBBBBB
-tttttttttt
+BBBBBBBBBB
 tttttttttt
 tttttttttt
 tttttttttt

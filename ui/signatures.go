@@ -70,6 +70,9 @@ func drawFinding(p *canvas, y int, f *detect.Finding, name int) {
 		note += ", " + countClients(f.ClientCount)
 	}
 	name = min(name, max(p.w-x-10, 8))
+	if x+name+2+width(note) > p.w && f.Active() && f.ClientCount > 0 {
+		note = countClients(f.ClientCount)
+	}
 	p.text(x, y, fit(f.Signature, name), st)
 	p.text(x+name+2, y, fit(note, p.w-x-name-2), styleDim)
 }

@@ -279,10 +279,18 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 	write(max(min(chartLeft+len(cols), chartLeft+chartColumns(c.w))-8, chartLeft), clock(end), styleDim)
 }
 
-// eventName is an event in a word: of a change of state, what it became.
+// eventName is an event in a word: of a change of state, what it became; of a
+// finding, its signature.
 func eventName(e *detect.Event) string {
-	if _, now, ok := strings.Cut(e.Text, " -> "); ok && e.Kind == "state" {
-		return now
+	switch e.Kind {
+	case "state":
+		if _, now, ok := strings.Cut(e.Text, " -> "); ok {
+			return now
+		}
+	case "on":
+		return or(e.Text, e.Kind)
+	case "off":
+		return strings.TrimSpace(e.Text + " off")
 	}
 	return e.Kind
 }
