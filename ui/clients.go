@@ -179,7 +179,7 @@ func policy(p *detect.PolicyEstimate) string {
 
 // drawClients draws the client table.
 func drawClients(c *canvas, s *detect.Snapshot, v *view) {
-	p := box(c, clientsTitle(s, v), "sort "+sortName(v)+"   / filter   enter chain", true)
+	p := box(c, clientsTitle(s, v), "sort "+sortName(v)+"   / filter   enter chain", v.holds(panelClients))
 	list := fields(s, p.w, v.longest())
 	if tenants(s) {
 		list[0].head = "TENANT"

@@ -130,6 +130,29 @@ func stack(r rect, heights ...int) []rect {
 	return append(out, rect{r.x, y, r.w, r.y + r.h - y})
 }
 
+// single gives the body of the terminal to one panel.
+func single(w, h int, p panel) []place {
+	list := arrange(w, h, screenClients)
+	for i := range list {
+		if list[i].panel == panelClients {
+			list[i].panel = p
+		}
+	}
+	return list
+}
+
+// panels are those of the overview that can be taken at hand, in order.
+func panels(w, h int) (list []panel) {
+	for _, p := range arrange(w, h, screenOverview) {
+		switch p.panel {
+		case panelTimeline, panelSignatures, panelArrivals, panelLayers, panelChain, panelClients:
+			list = append(list, p.panel)
+		case panelLine, panelBanner, panelFix, panelSources, panelTransport, panelHints:
+		}
+	}
+	return list
+}
+
 // find returns where a panel is, a rect without area if it is nowhere.
 func find(places []place, p panel) rect {
 	for _, q := range places {

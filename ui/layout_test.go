@@ -165,6 +165,21 @@ cccccccccccccwwwwwww
 	}
 }
 
+// A panel alone takes the body, whatever the size.
+func TestSingle(t *testing.T) {
+	for _, size := range [][2]int{{60, 16}, {80, 24}, {120, 40}, {200, 60}} {
+		w, h := size[0], size[1]
+		for _, p := range panels(w, h) {
+			if got, want := find(single(w, h, p), p), (rect{0, 5, w, h - 7}); got != want {
+				t.Errorf("%dx%d: panel %d is at %+v, want %+v", w, h, p, got, want)
+			}
+		}
+	}
+	if n := len(panels(50, 10)); n != 0 {
+		t.Errorf("%d panels on a terminal too small for one", n)
+	}
+}
+
 // Panels never overlap, never leave the terminal, and leave at most the column
 // between two of them empty.
 func TestArrangeFillsAnySize(t *testing.T) {

@@ -58,7 +58,7 @@ func (k *column) ended() int64 { return k.Success + k.Refused + k.OtherFail }
 
 // drawTimeline draws what came back per second, with the shares that tell a
 // storm on the same axis of time.
-func drawTimeline(c *canvas, s *detect.Snapshot) {
+func drawTimeline(c *canvas, s *detect.Snapshot, v *view) {
 	cols := columns(&s.Timeline, chartColumns(c.w))
 	legend := line{{"█", styleGood}, {" goodput ", styleDim}, {"▒", styleRefused}, {" refused", styleDim}}
 	if slices.ContainsFunc(cols, func(k column) bool { return k.OtherFail > 0 }) {
@@ -67,7 +67,7 @@ func drawTimeline(c *canvas, s *detect.Snapshot) {
 	if limit := s.Totals.CapacityPerS; report.Known(limit) {
 		legend = append(legend, piece{" ┄ capacity " + perSecond(limit), styleDim})
 	}
-	p := box(c, "Timeline", "", false)
+	p := box(c, "Timeline", "", v.holds(panelTimeline))
 	drawLegend(c, legend)
 	if len(cols) == 0 {
 		p.text(2, 0, "no traffic yet", styleDim)
