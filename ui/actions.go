@@ -29,6 +29,8 @@ func (c *console) at(s scope) bool {
 	switch s {
 	case inTable:
 		return open && (c.v.screen == screenOverview || c.v.screen == screenClients)
+	case inOverview:
+		return open && c.v.screen == screenOverview
 	case inReplay:
 		return c.v.play.replay
 	case inChains:
@@ -64,8 +66,17 @@ func (c *console) do(act action) effect {
 		c.show(screenFix)
 	case actSources:
 		c.show(screenSources)
-	case actChains, actEnter:
+	case actEnter:
+		return c.enter()
+	case actChains:
 		return c.drill()
+	case actNextPanel:
+		c.turnPanel(1)
+	case actPreviousPanel:
+		c.turnPanel(-1)
+	case actMaximise:
+		v.alone = !v.alone
+		c.want()
 	case actBack:
 		c.back()
 	case actWhy:
@@ -123,6 +134,38 @@ func (c *console) lay(o overlay) {
 	c.v.overlay, c.v.scroll = o, 0
 }
 
+// enter opens what is at hand: the chains of the selected client, or the screen of
+// another panel.
+func (c *console) enter() effect {
+	if c.v.screen != screenOverview {
+		return c.drill()
+	}
+	switch c.v.at(c.w, c.h) {
+	case panelSignatures:
+		c.lay(overlayWhy)
+	case panelArrivals:
+		c.show(screenArrivals)
+	case panelLayers:
+		c.show(screenLayers)
+	case panelTimeline:
+		return c.flash("the timeline has no screen of its own; + shows it alone")
+	default:
+		return c.drill()
+	}
+	return effect{}
+}
+
+// turnPanel takes the next panel of the overview at hand.
+func (c *console) turnPanel(by int) {
+	list := panels(c.w, c.h)
+	if len(list) == 0 {
+		return
+	}
+	at := slices.Index(list, c.v.at(c.w, c.h))
+	c.v.panel = list[(at+by+len(list))%len(list)]
+	c.want()
+}
+
 // drill shows the chains of the client under the cursor.
 func (c *console) drill() effect {
 	if c.v.screen == screenChains {
@@ -148,6 +191,9 @@ func (c *console) back() {
 		c.lay(overlayNone)
 	case c.v.screen != screenOverview:
 		c.show(screenOverview)
+	case c.v.alone:
+		c.v.alone = false
+		c.want()
 	case c.v.filter.text != "":
 		c.apply(filter{})
 	}
@@ -218,7 +264,7 @@ func (c *console) lastLine() int {
 
 // body is what banner, transport and hints leave.
 func (c *console) body() rect {
-	head := find(arrange(c.w, c.h, c.v.screen), panelBanner)
+	head := find(c.v.places(c.w, c.h), panelBanner)
 	return rect{0, head.h, c.w, max(c.h-head.h-2, 0)}
 }
 

@@ -32,7 +32,7 @@ func wordOf(s detect.State) word {
 	return word{"?", "UNKNOWN", styleUnknown, false}
 }
 
-// drawBanner draws what someone woken up reads first, on four rows or five:
+// drawBanner draws what someone woken up reads first, on five rows:
 // input and its health; the verdict; who and how big; what to do; what not.
 func drawBanner(c *canvas, s *detect.Snapshot, v *view) {
 	drawHeader(c, s, v)
@@ -185,15 +185,16 @@ func drawVerdict(c *canvas, s *detect.Snapshot) {
 	says := what(v)
 	head := 1 + width(w.glyph+" "+w.text) + 2
 	room := c.w - 1 - head - 2
-	var facts string
-	for _, detail := range []int{0, 1, shortFacts, 1, shortFacts} { // words go before the sentence is cut, and that before the time
+	facts := ""
+	tell := func(detail int) bool {
 		facts = strings.Join(verdictFacts(s, detail), " · ")
-		if width(says)+width(facts) <= room {
-			break
-		}
-		if detail == shortFacts {
-			first, _, _ := strings.Cut(says, ", ")
-			says = clause(says, max(room-width(strings.Join(verdictFacts(s, 1), " · ")), width(first)))
+		return width(says)+width(facts) <= room
+	}
+	if !tell(0) && !tell(1) && !tell(2) { // words go before the sentence is cut, and that before the time
+		first, _, _ := strings.Cut(says, ", ")
+		says = clause(says, max(room-width(facts), width(first)))
+		if !tell(2) && !tell(shortFacts) {
+			says = fit(says, max(room-width(facts), 0))
 		}
 	}
 	facts = fit(facts, c.w-head-1)
@@ -210,10 +211,10 @@ func what(v *detect.Verdict) string {
 	return v.What
 }
 
-const shortFacts = 2 // of the details of verdictFacts, the one of fewest words
+const shortFacts = 3 // of the details of verdictFacts, the one of fewest words
 
-// verdictFacts are how sure, since when, and where it is going; in full words (0),
-// in fewer (1), and in the fewest (2).
+// verdictFacts are how sure, since when, and where it is going; in full words (0) and
+// in ever fewer, down to shortFacts.
 func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 	v := &s.Verdict
 	if v.State != detect.Unknown {
@@ -226,7 +227,7 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 	if v.Since != 0 {
 		facts = append(facts, since(v.Since, s.At, v.SinceCensored, detail < shortFacts))
 	}
-	if t := trend(v.Trend, detail == 0); t != "" {
+	if t := trend(v.Trend, detail < 2); t != "" {
 		facts = append(facts, t)
 	}
 	return facts
@@ -391,25 +392,14 @@ func countClients(n int) string {
 func drawAdvice(c *canvas, s *detect.Snapshot) {
 	do, label, second := advice(s)
 	x := c.text(1, 3, "do  ", styleDim)
-	if c.h >= fullHead {
-		how := ""
-		if len(s.Mitigations) > 0 && width(do)+9 <= c.w-x {
-			how = "[6] how"
-		}
-		x = c.text(x, 3, clause(do, c.w-x-1), styleText)
-		c.text(x+1, 3, how, styleKey)
-		at := c.text(1, 4, pad(label, 4), styleDim)
-		c.text(at, 4, clause(second, c.w-at-1), styleText)
-		return
+	how := ""
+	if len(s.Mitigations) > 0 && width(do)+9 <= c.w-x {
+		how = "[6] how"
 	}
-	room := c.w - x - 1
-	if second == "" {
-		c.text(x, 3, clause(do, room), styleText)
-		return
-	}
-	x = c.text(x, 3, clause(do, max(room-width(second)-6, room*11/20)), styleText)
-	x = c.text(x+2, 3, label+" ", styleDim)
-	c.text(x, 3, clause(second, c.w-x-1), styleText)
+	x = c.text(x, 3, clause(do, c.w-x-1), styleText)
+	c.text(x+1, 3, how, styleKey)
+	x = c.text(1, 4, pad(label, 4), styleDim)
+	c.text(x, 4, clause(second, c.w-x-1), styleText)
 }
 
 // clause cuts s to w columns, where it can at the end of a clause: half a sentence

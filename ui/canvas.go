@@ -175,8 +175,11 @@ func solid(r rune) bool {
 	return true
 }
 
-// width is the number of columns s takes.
-func width(s string) int { return ansi.StringWidth(safe(s, len(s))) }
+// widest is how far a text is measured: it is more than any terminal has columns.
+const widest = 1000
+
+// width is the number of columns s takes, told exactly up to widest.
+func width(s string) int { return ansi.StringWidth(safe(s, min(len(s), widest))) }
 
 // fit cuts s to w columns, the last of them an ellipsis where something is lost.
 func fit(s string, w int) string {

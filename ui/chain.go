@@ -17,7 +17,7 @@ func drawChain(c *canvas, s *detect.Snapshot, v *view) {
 	whole := v.screen == screenChains
 	list, at := v.chains(s)
 	if at < 0 {
-		p := box(c, "Chains", "", whole)
+		p := box(c, "Chains", "", v.holds(panelChain))
 		for y, l := range wrap(noChain(s, v), p.w-4) {
 			p.text(2, y, l, styleDim)
 		}
@@ -29,7 +29,7 @@ func drawChain(c *canvas, s *detect.Snapshot, v *view) {
 		hint = "[ ] prev/next chain"
 	}
 	title := fmt.Sprintf("Chain %d of %d · %s · %s %s%s", at+1, len(list), k.Client, k.Method, k.Host, blank(k.Path))
-	p := box(c, title, hint, whole)
+	p := box(c, title, hint, v.holds(panelChain))
 	drawSummary(p, k)
 	places := chainRects(s, k, p.w, p.h)
 	scroll := v.scroll

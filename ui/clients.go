@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ func plainStyle(*detect.Client) style { return styleText }
 
 // fields returns the columns of a table of w columns, those that fit; name is the
 // width of the longest client.
-func fields(w, name int) []field {
+func fields(s *detect.Snapshot, w, name int) []field {
 	wide := w >= wideW
 	gapWidth, policyWidth, signWidth := 7, 11, 8
 	if wide {
@@ -42,7 +43,7 @@ func fields(w, name int) []field {
 		{"GAP", gapWidth, true, false, 5, orders, func(c *detect.Client) string { return gapOf(c, wide) }, plainStyle},
 		{"EARLY", 5, true, false, 1, byEarly, earlyText, earlyStyle},
 		{"POLICY", policyWidth, false, false, 3, orders, func(c *detect.Client) string { return policyOf(c, wide) }, plainStyle},
-		{"SIGN", signWidth, false, true, 1, orders, func(c *detect.Client) string { return signOf(c, wide) }, plainStyle},
+		{"SIGN", signWidth, false, true, 1, orders, func(c *detect.Client) string { return signOf(s, c, wide) }, plainStyle},
 		{"SCORE", 5, true, false, 7, byScore, func(c *detect.Client) string { return score(c.Score) }, plainStyle},
 		{"ROUTE", 18, false, true, 8, orders, func(c *detect.Client) string { return c.Route }, plainStyle},
 	}
@@ -95,17 +96,26 @@ func clientName(c *detect.Client) string {
 	return c.Label
 }
 
-// signOf names what a client is involved in.
-func signOf(c *detect.Client, count bool) string {
-	switch {
-	case len(c.Signatures) == 1, len(c.Signatures) > 1 && !count:
-		return c.Signatures[0]
-	case len(c.Signatures) > 1:
-		return fmt.Sprintf("%s +%d", c.Signatures[0], len(c.Signatures)-1)
-	case c.Victim:
-		return "victim"
+// signOf names what a client is involved in, the gravest first, and counts the
+// others if asked.
+func signOf(s *detect.Snapshot, c *detect.Client, count bool) string {
+	if len(c.Signatures) == 0 {
+		if c.Victim {
+			return "victim"
+		}
+		return ""
 	}
-	return ""
+	name := c.Signatures[0]
+	for i := range s.Findings {
+		if slices.Contains(c.Signatures, s.Findings[i].Signature) {
+			name = s.Findings[i].Signature
+			break
+		}
+	}
+	if count && len(c.Signatures) > 1 {
+		return fmt.Sprintf("%s +%d", name, len(c.Signatures)-1)
+	}
+	return name
 }
 
 // avoidText prints rates below ten with a decimal, all of them, so that they stand
@@ -169,8 +179,8 @@ func policy(p *detect.PolicyEstimate) string {
 
 // drawClients draws the client table.
 func drawClients(c *canvas, s *detect.Snapshot, v *view) {
-	p := box(c, clientsTitle(s, v), "sort "+sortName(v)+"   / filter   enter chain", true)
-	list := fields(p.w, v.longest())
+	p := box(c, clientsTitle(s, v), "sort "+sortName(v)+"   / filter   enter chain", v.holds(panelClients))
+	list := fields(s, p.w, v.longest())
 	if tenants(s) {
 		list[0].head = "TENANT"
 	}

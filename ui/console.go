@@ -122,12 +122,14 @@ func (c *console) take(s *detect.Snapshot) {
 // want tells the feed what later Snapshots shall answer, if that has changed.
 func (c *console) want() {
 	bins := 0
-	if r := find(arrange(c.w, c.h, screenOverview), panelTimeline); r.w > 0 {
-		bins = chartColumns(r.w)
+	for _, places := range [][]place{arrange(c.w, c.h, screenOverview), c.v.places(c.w, c.h)} {
+		if r := find(places, panelTimeline); r.w > 0 {
+			bins = chartColumns(r.w)
+		}
 	}
 	c.preview()
 	w := wish{client: c.v.client, filter: c.v.filter.text, bins: bins, period: c.v.period, from: c.v.from, to: c.v.to}
-	w.arrivals = find(arrange(c.w, c.h, c.v.screen), panelArrivals).h > 0
+	w.arrivals = find(c.v.places(c.w, c.h), panelArrivals).h > 0
 	if w == c.asked {
 		return
 	}
@@ -146,7 +148,7 @@ func (c *console) want() {
 // preview makes the selected client the one whose chains are wanted, where the
 // overview has room for them.
 func (c *console) preview() {
-	if c.v.screen != screenOverview || find(arrange(c.w, c.h, c.v.screen), panelChain).h == 0 {
+	if c.v.screen != screenOverview || find(c.v.places(c.w, c.h), panelChain).h == 0 {
 		return
 	}
 	if row := c.v.current(); row != nil {
@@ -171,7 +173,10 @@ func (c *console) draw() string {
 
 // drawFrame draws all panels of the present screen.
 func drawFrame(c *canvas, s *detect.Snapshot, v *view) {
-	places := arrange(c.w, c.h, v.screen)
+	places := v.places(c.w, c.h)
+	now := *v
+	now.panel = v.at(c.w, c.h)
+	v = &now
 	covered := v.overlay != overlayNone
 	for _, p := range places {
 		on := c.sub(p.rect)
@@ -200,9 +205,9 @@ func drawFrame(c *canvas, s *detect.Snapshot, v *view) {
 func drawPanel(c *canvas, p panel, s *detect.Snapshot, v *view) {
 	switch p {
 	case panelTimeline:
-		drawTimeline(c, s)
+		drawTimeline(c, s, v)
 	case panelSignatures:
-		drawSignatures(c, s)
+		drawSignatures(c, s, v)
 	case panelClients:
 		drawClients(c, s, v)
 	case panelChain:

@@ -37,7 +37,7 @@ func (c *console) copyChosen() effect {
 	case v.screen == screenOverview || v.screen == screenClients:
 		if row := v.current(); row != nil {
 			return c.copy(cleanLines(fmt.Sprintf("%s  agent %s  attempts %d  ok %d  refused %d  amp %s  gap %s  early %s  %s",
-				clientName(row), row.Agent, row.Attempts, row.OK, row.Refused, times(row.Amplification), gap(row.GapMedianS, row.GapMADS), percent(row.EarlyShare), signOf(row, true))), "the client")
+				clientName(row), row.Agent, row.Attempts, row.OK, row.Refused, times(row.Amplification), gap(row.GapMedianS, row.GapMADS), percent(row.EarlyShare), signOf(c.snap, row, true))), "the client")
 		}
 	}
 	return c.copy(c.verdictText(), "the verdict")

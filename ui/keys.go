@@ -47,6 +47,9 @@ const (
 	actNextChain
 	actPeriod
 	actUnfold
+	actNextPanel
+	actPreviousPanel
+	actMaximise
 	actLanguage
 	actCopy
 	actExport
@@ -64,6 +67,7 @@ type scope uint8
 const (
 	everywhere scope = iota
 	inTable
+	inOverview
 	inReplay
 	inChains
 	inArrivals
@@ -72,7 +76,7 @@ const (
 
 // only says where a key of this scope works, for whom it did nothing.
 func (s scope) only() string {
-	return [...]string{"everywhere", "in the client table (1, 2)", "in replay", "in Chains (3)", "in Arrivals (4)", "in Fix (6)"}[s]
+	return [...]string{"everywhere", "in the client table (1, 2)", "in the Overview (1)", "in replay", "in Chains (3)", "in Arrivals (4)", "in Fix (6)"}[s]
 }
 
 // keyRow is one row of the key map: everything about keys (what they do, the
@@ -104,7 +108,7 @@ func keyMap() []keyRow {
 		row(actPageUp, everywhere, "", "pgup", "a page up", "pgup", "ctrl+b"),
 		row(actTop, everywhere, "", "g", "to the top", "g", "home"),
 		row(actBottom, everywhere, "", "G", "to the bottom", "G", "end"),
-		row(actEnter, inTable, "enter chain", "enter", "chains of the selected client", "enter"),
+		row(actEnter, inTable, "enter chain", "enter", "chains of the selected client; of another panel at hand, its screen", "enter"),
 		row(actPreviousChain, inChains, "[ ] chain", "[", "previous chain", "["),
 		row(actNextChain, inChains, "", "]", "next chain", "]"),
 		row(actPeriod, inArrivals, "p period", "p", "fold by the next candidate period", "p"),
@@ -112,6 +116,9 @@ func keyMap() []keyRow {
 		row(actCopy, inFix, "y copy", "y", "copy the snippet to the terminal's clipboard", "y"),
 		row(actCopy, everywhere, "", "y", "copy the chain, the client or the verdict", "y"),
 		row(actLanguage, inFix, "tab product", "tab", "the snippet for the next product", "tab"),
+		row(actNextPanel, inOverview, "", "tab", "the next panel ▸", "tab"),
+		row(actPreviousPanel, inOverview, "", "shift+tab", "the previous panel", "shift+tab"),
+		row(actMaximise, inOverview, "", "+", "the panel at hand alone, and back", "+"),
 		row(actBack, everywhere, "", "esc", "back: close an overlay, go to the Overview, clear the filter; never quits", "esc"),
 		row(actPause, everywhere, "space pause", "space", "pause: a replay stops and goes on; live, the view freezes", " "),
 		row(actBackward, inReplay, "←/→ seek", "←", "10 s back", "left"),

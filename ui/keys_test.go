@@ -85,6 +85,40 @@ func TestChainsOfOneID(t *testing.T) {
 	}
 }
 
+func TestPanels(t *testing.T) {
+	f := replay(arrivalsSnapshot())
+	m := open(f, Options{}, 120, 40)
+	for _, title := range []string{"▸Timeline", "▸Signatures", "▸Arrivals", "▸Clients"} {
+		if m = send(m, typed("tab")...); !strings.Contains(m.View(), title) {
+			t.Errorf("tab does not take %s at hand:\n%s", title, m.View())
+		}
+	}
+	m = send(m, typed("shift+tab", "+")...)
+	if v := m.View(); !strings.Contains(v, "▸Arrivals") || strings.Contains(v, "Clients 60") || !strings.Contains(v, "▲ STORM") {
+		t.Errorf("+ does not show the panel alone below the banner:\n%s", v)
+	}
+	checkSize(t, m.View(), 120, 40)
+	if m = send(m, typed("esc")...); !strings.Contains(m.View(), "Clients 60") {
+		t.Errorf("esc does not bring the others back:\n%s", m.View())
+	}
+	if m = send(m, typed("enter")...); m.c.v.screen != screenArrivals {
+		t.Error("enter does not open the screen of the panel at hand")
+	}
+	if m = send(m, typed("+")...); !strings.Contains(m.View(), "works only in the Overview") {
+		t.Errorf("+ on another screen says nothing:\n%s", m.View())
+	}
+	// A panel that a smaller terminal does not have leaves the keys to the table.
+	m = send(m, typed("1")...)
+	m.c.resize(80, 24)
+	if v := m.View(); !strings.Contains(v, "▸Clients") {
+		t.Errorf("no panel is at hand:\n%s", v)
+	}
+	m = send(m, typed("shift+tab", "+")...)
+	if got := f.wanted[len(f.wanted)-1].Bins; !strings.Contains(m.View(), "▸Timeline") || got != 65 {
+		t.Errorf("the timeline alone asks for %d bins:\n%s", got, m.View())
+	}
+}
+
 func TestSelectionFollowsTheClient(t *testing.T) {
 	f := live(stormSnapshot())
 	m := open(f, Options{}, 80, 24, "jjj")
@@ -333,7 +367,7 @@ func TestOverlays(t *testing.T) {
 func TestKeysOfNothing(t *testing.T) {
 	m := open(replay(stormSnapshot()), Options{}, 80, 24)
 	before := m.View()
-	if after := send(m, typed("x", "8", "alt+q")...).View(); after != before {
+	if after := send(m, typed("x", "8")...).View(); after != before {
 		t.Errorf("they change the screen:\n%s", after)
 	}
 }

@@ -17,7 +17,7 @@ func drawLayers(c *canvas, s *detect.Snapshot, v *view) {
 	if whole {
 		right = "attempts per original request"
 	}
-	p := box(c, "Layers", right, whole)
+	p := box(c, "Layers", right, v.holds(panelLayers))
 	page := layersPage(s, p.w)
 	scroll := v.scroll
 	if !whole {

@@ -45,13 +45,13 @@ type place struct {
 // Sizes of the terminal at which the arrangement changes: columns and rows.
 const (
 	leastW, leastH = 60, 16
-	fullH          = 20 // rows from which what not to do has a row of its own
 	wideW, wideH   = 110, 34
 	hugeW, hugeH   = 180, 50
 )
 
-// Rows of the banner on low terminals, and on others.
-const shortHead, fullHead = 4, 5
+// headRows are the rows of the banner: the input, the verdict, who and how big,
+// what to do, and what not.
+const headRows = 5
 
 // arrange says where each panel of a screen goes on a terminal of w columns and
 // h rows. It depends on nothing else.
@@ -66,12 +66,8 @@ func arrange(w, h int, s screen) []place {
 	if w < leastW || h < leastH {
 		return []place{{panelLine, rect{0, 0, w, min(h, 1)}}}
 	}
-	head := shortHead
-	if h >= fullH {
-		head = fullHead
-	}
-	body := rect{0, head, w, h - head - 2}
-	out := []place{{panelBanner, rect{0, 0, w, head}}}
+	body := rect{0, headRows, w, h - headRows - 2}
+	out := []place{{panelBanner, rect{0, 0, w, headRows}}}
 	switch s {
 	case screenClients:
 		out = append(out, place{panelClients, body})
@@ -116,7 +112,7 @@ func overview(w, h int, b rect) []place {
 			{panelClients, rect{0, b.y + top, w, b.h - top}},
 		}
 	}
-	top := min(max(6, min(9, b.h*5/9), h*3/10), 20)
+	top := min(max(min(6, b.h-4), min(9, b.h*5/9), h*3/10), 20)
 	return []place{
 		{panelTimeline, rect{0, b.y, w, top}},
 		{panelClients, rect{0, b.y + top, w, b.h - top}},
@@ -132,6 +128,29 @@ func stack(r rect, heights ...int) []rect {
 		y += h
 	}
 	return append(out, rect{r.x, y, r.w, r.y + r.h - y})
+}
+
+// single gives the body of the terminal to one panel.
+func single(w, h int, p panel) []place {
+	list := arrange(w, h, screenClients)
+	for i := range list {
+		if list[i].panel == panelClients {
+			list[i].panel = p
+		}
+	}
+	return list
+}
+
+// panels are those of the overview that can be taken at hand, in order.
+func panels(w, h int) (list []panel) {
+	for _, p := range arrange(w, h, screenOverview) {
+		switch p.panel {
+		case panelTimeline, panelSignatures, panelArrivals, panelLayers, panelChain, panelClients:
+			list = append(list, p.panel)
+		case panelLine, panelBanner, panelFix, panelSources, panelTransport, panelHints:
+		}
+	}
+	return list
 }
 
 // find returns where a panel is, a rect without area if it is nowhere.

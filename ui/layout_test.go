@@ -71,7 +71,7 @@ BBBBBBBBBB
 BBBBBBBBBB
 BBBBBBBBBB
 BBBBBBBBBB
-tttttttttt
+BBBBBBBBBB
 tttttttttt
 tttttttttt
 tttttttttt
@@ -162,6 +162,21 @@ cccccccccccccwwwwwww
 				t.Errorf("-want +got:\n%s", d)
 			}
 		})
+	}
+}
+
+// A panel alone takes the body, whatever the size.
+func TestSingle(t *testing.T) {
+	for _, size := range [][2]int{{60, 16}, {80, 24}, {120, 40}, {200, 60}} {
+		w, h := size[0], size[1]
+		for _, p := range panels(w, h) {
+			if got, want := find(single(w, h, p), p), (rect{0, 5, w, h - 7}); got != want {
+				t.Errorf("%dx%d: panel %d is at %+v, want %+v", w, h, p, got, want)
+			}
+		}
+	}
+	if n := len(panels(50, 10)); n != 0 {
+		t.Errorf("%d panels on a terminal too small for one", n)
 	}
 }
 

@@ -326,7 +326,7 @@ func TestTenants(t *testing.T) {
 		}
 	}
 	for w := 60; w <= 200; w++ { // what ranks a row, and how it treats hints, is shown at any width
-		heads := fmt.Sprint(fields(w, 15))
+		heads := fmt.Sprint(fields(stormSnapshot(), w, 15))
 		for _, want := range []string{"AVOID", "EARLY", "SIGN", "CLIENT"} {
 			if !strings.Contains(heads, want) {
 				t.Fatalf("width %d lacks %s", w, want)

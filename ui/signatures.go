@@ -10,8 +10,8 @@ import (
 
 // drawSignatures lists what was found, and below it how much could not be judged.
 // Where there is room, each says in words what it means, the first of them first.
-func drawSignatures(c *canvas, s *detect.Snapshot) {
-	p := box(c, "Signatures", "w why", false)
+func drawSignatures(c *canvas, s *detect.Snapshot, v *view) {
+	p := box(c, "Signatures", "w why", v.holds(panelSignatures))
 	list := s.Findings
 	foot := min(len(s.NotJudged), 1)
 	if len(list) == 0 && p.h > 0 {
@@ -70,6 +70,9 @@ func drawFinding(p *canvas, y int, f *detect.Finding, name int) {
 		note += ", " + countClients(f.ClientCount)
 	}
 	name = min(name, max(p.w-x-10, 8))
+	if x+name+2+width(note) > p.w && f.Active() && f.ClientCount > 0 {
+		note = countClients(f.ClientCount)
+	}
 	p.text(x, y, fit(f.Signature, name), st)
 	p.text(x+name+2, y, fit(note, p.w-x-name-2), styleDim)
 }

@@ -72,7 +72,7 @@ func TestFigures(t *testing.T) {
 // A number that is not known must never look like one.
 func TestUnknownIsNotZero(t *testing.T) {
 	var c detect.Client
-	for _, f := range fields(400, 12) {
+	for _, f := range fields(stormSnapshot(), 400, 12) {
 		switch f.head {
 		case "AMP", "GAP", "EARLY", "AVOID", "POLICY":
 			if got := f.text(&c); got != unknown {

@@ -58,16 +58,17 @@ func (k *column) ended() int64 { return k.Success + k.Refused + k.OtherFail }
 
 // drawTimeline draws what came back per second, with the shares that tell a
 // storm on the same axis of time.
-func drawTimeline(c *canvas, s *detect.Snapshot) {
+func drawTimeline(c *canvas, s *detect.Snapshot, v *view) {
 	cols := columns(&s.Timeline, chartColumns(c.w))
-	legend := "█ goodput ▒ refused"
+	legend := line{{"█", styleGood}, {" goodput ", styleDim}, {"▒", styleRefused}, {" refused", styleDim}}
 	if slices.ContainsFunc(cols, func(k column) bool { return k.OtherFail > 0 }) {
-		legend += " ▓ failed"
+		legend = append(legend, piece{" ▓", styleFailed}, piece{" failed", styleDim})
 	}
 	if limit := s.Totals.CapacityPerS; report.Known(limit) {
-		legend += " ┄ capacity " + perSecond(limit)
+		legend = append(legend, piece{" ┄ capacity " + perSecond(limit), styleDim})
 	}
-	p := box(c, "Timeline", legend, false)
+	p := box(c, "Timeline", "", v.holds(panelTimeline))
+	drawLegend(c, legend)
 	if len(cols) == 0 {
 		p.text(2, 0, "no traffic yet", styleDim)
 		return
@@ -85,6 +86,24 @@ func drawTimeline(c *canvas, s *detect.Snapshot) {
 		drawSparks(p.sub(rect{0, chart.h, p.w, sparks}), cols, &s.Recent)
 	}
 	drawAxis(p.sub(rect{0, p.h - 1, p.w, 1}), cols, s)
+}
+
+// drawLegend draws what colours and glyphs mean at the right of a title row.
+func drawLegend(c *canvas, legend line) {
+	w := 2
+	for _, q := range legend {
+		w += width(q.text)
+	}
+	x := c.w - 1 - w
+	if x < 14 {
+		return
+	}
+	c.set(x, 0, ' ', styleDim)
+	x++
+	for _, q := range legend {
+		x = c.text(x, 0, q.text, q.style)
+	}
+	c.set(x, 0, ' ', styleDim)
 }
 
 // ceiling rounds up to a number people read at a glance.
@@ -279,10 +298,18 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 	write(max(min(chartLeft+len(cols), chartLeft+chartColumns(c.w))-8, chartLeft), clock(end), styleDim)
 }
 
-// eventName is an event in a word: of a change of state, what it became.
+// eventName is an event in a word: of a change of state, what it became; of a
+// finding, its signature.
 func eventName(e *detect.Event) string {
-	if _, now, ok := strings.Cut(e.Text, " -> "); ok && e.Kind == "state" {
-		return now
+	switch e.Kind {
+	case "state":
+		if _, now, ok := strings.Cut(e.Text, " -> "); ok {
+			return now
+		}
+	case "on":
+		return or(e.Text, e.Kind)
+	case "off":
+		return strings.TrimSpace(e.Text + " off")
 	}
 	return e.Kind
 }

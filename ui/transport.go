@@ -164,6 +164,8 @@ func hinted(s scope, v *view) bool {
 	switch s {
 	case inTable:
 		return v.screen == screenOverview || v.screen == screenClients
+	case inOverview:
+		return v.screen == screenOverview
 	case inChains:
 		return v.screen == screenChains
 	case inArrivals:

@@ -43,7 +43,9 @@ func (o order) String() string {
 type view struct {
 	screen  screen
 	overlay overlay
-	scroll  int // first line of an overlay, of the chain's attempts, or of the fix's text
+	panel   panel // of the overview, at hand; 0 the clients
+	alone   bool  // it is shown alone
+	scroll  int   // first line of an overlay, of the chain's attempts, or of the fix's text
 
 	rows     []*detect.Client // of the table: filtered and sorted
 	cursor   int              // row of the selected client
@@ -159,6 +161,25 @@ func (o order) compare(a, b *detect.Client) int {
 	case byAvoidable, orders:
 	}
 	return 0
+}
+
+// at is the panel of the overview at hand.
+func (v *view) at(w, h int) panel {
+	if slices.Contains(panels(w, h), v.panel) {
+		return v.panel
+	}
+	return panelClients
+}
+
+// holds tells whether keys go to a panel that is drawn.
+func (v *view) holds(p panel) bool { return v.screen != screenOverview || v.panel == p }
+
+// places says where the panels of the present screen go.
+func (v *view) places(w, h int) []place {
+	if v.screen == screenOverview && v.alone {
+		return single(w, h, v.at(w, h))
+	}
+	return arrange(w, h, v.screen)
 }
 
 // choose makes a client the one whose chains are wanted.

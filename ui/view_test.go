@@ -37,7 +37,7 @@ func send(m Model, msgs ...tea.Msg) Model {
 // typed turns names of keys, or words, into messages as the terminal sends them.
 func typed(keys ...string) (out []tea.Msg) {
 	special := map[string]tea.KeyType{
-		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown,
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "left": tea.KeyLeft, "right": tea.KeyRight, "up": tea.KeyUp, "down": tea.KeyDown,
 		"shift+left": tea.KeyShiftLeft, "shift+right": tea.KeyShiftRight, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
 		"backspace": tea.KeyBackspace, "ctrl+c": tea.KeyCtrlC, "ctrl+u": tea.KeyCtrlU, "ctrl+w": tea.KeyCtrlW,
 	}
