@@ -107,6 +107,7 @@ func (p *replayPlayer) preview(ctx context.Context, first *preview) (err error) 
 	defer guard(&err)
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
+	var pause rest
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,7 +116,12 @@ func (p *replayPlayer) preview(ctx context.Context, first *preview) (err error) 
 			if err := first.live.Advance(now.UnixNano()); err != nil {
 				return err
 			}
+			began := time.Now()
+			if !pause.due(began) {
+				continue
+			}
 			s := first.live.Snapshot(p.wanted())
+			pause.took(began)
 			if s.Start == 0 {
 				continue // nothing was seen yet
 			}

@@ -18,6 +18,21 @@ import (
 // eye can follow.
 const publishEvery = 100 * time.Millisecond
 
+// rest says when the next snapshot may be taken: one of many clients costs tens of
+// milliseconds, which reading and judging would lack.
+type rest struct{ until time.Time }
+
+// share of the time that snapshots may take, as its inverse.
+const snapshotShare = 10
+
+func (r *rest) due(now time.Time) bool { return !now.Before(r.until) }
+
+// took notes a snapshot that began at a moment and has just been taken.
+func (r *rest) took(began time.Time) {
+	now := time.Now()
+	r.until = now.Add((snapshotShare - 1) * now.Sub(began))
+}
+
 // board is where a player publishes and the console looks.
 type board struct {
 	latest atomic.Pointer[detect.Snapshot]
@@ -106,6 +121,7 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 	}
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
+	var pause rest
 	for left := len(p.ins); left > 0; {
 		select {
 		case err := <-ended:
@@ -116,7 +132,10 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 			if err := p.live.Advance(now.UnixNano()); err != nil {
 				return err
 			}
-			p.look()
+			if began := time.Now(); pause.due(began) {
+				p.look()
+				pause.took(began)
+			}
 		}
 	}
 	p.live.Finish()

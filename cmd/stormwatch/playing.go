@@ -40,6 +40,7 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 	last := time.Now()
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
+	var pause rest
 	for asked := true; ; {
 		now := time.Now()
 		moved, err := h.move(ctx, now.Sub(last))
@@ -48,7 +49,10 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 			return err
 		}
 		if moved || asked { // else it looks as before
-			h.publish()
+			if began := time.Now(); !h.hurries() || pause.due(began) {
+				h.publish()
+				pause.took(began)
+			}
 		}
 		if asked = moved && h.hurries(); asked {
 			select {
