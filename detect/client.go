@@ -178,7 +178,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	c.ngaps++
-	covered := e.auditRetry(d, c, f)
+	covered := e.auditRetry(d, c, f) || f.replays()
 	if !covered {
 		c.overspend(d, f)
 	}
