@@ -179,7 +179,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	c.ngaps++
 	covered := e.auditRetry(d, c, f) || f.replays()
-	if !covered {
+	if !covered && !f.mayKeep(e.resolution(r.source)) {
 		c.overspend(d, f)
 	}
 	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || f.hinted())

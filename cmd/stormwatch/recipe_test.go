@@ -288,9 +288,17 @@ func asLog(requests []request, format string) []byte {
 		}
 		us := end.UnixMicro()
 		fmt.Fprintf(&b, `{"level":"info","ts":%d.%06d,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"%s","remote_port":"%d","proto":"HTTP/1.1","method":"%s","host":"%s","uri":%q,"headers":{"User-Agent":[%q]%s}},"duration":%f,"size":%d,"status":%d,"resp_headers":{"Server":["Caddy"]%s}}`+"\n",
-			us/1e6, us%1e6, r.from, 20000+r.act, r.method, r.host, r.path, r.agent, fields(r.Sent), r.Takes.Seconds(), len(r.Reply), r.code(), fields(r.Answer))
+			us/1e6, us%1e6, r.from, r.port(), r.method, r.host, r.path, r.agent, fields(r.Sent), r.Takes.Seconds(), len(r.Reply), r.code(), fields(r.Answer))
 	}
 	return b.Bytes()
+}
+
+// port is the one that a log tells: an act's own.
+func (r *request) port() int {
+	if r.act < 1000 {
+		return 20000 + r.act
+	}
+	return r.act
 }
 
 func fields(lines []string) string {
