@@ -180,11 +180,11 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	h := d.history(c)
 	h.gaps[h.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	h.ngaps++
-	covered := e.auditRetry(d, c, f)
+	covered := e.auditRetry(d, c, f) || f.replays()
 	if covered {
 		return
 	}
-	known := !e.unallowed(f)
+	known := !f.mayKeep(e.resolution(r.source))
 	if known {
 		c.overspend(d, f)
 	}

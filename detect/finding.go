@@ -92,6 +92,7 @@ func scopeName(f *found) string {
 
 const (
 	maxNamed = 50 // clients named in a finding; the count tells of the rest
+	several  = 3  // clients below which nobody is everybody
 	mostOf   = .8 // share of those exposed from which a finding is everybody's (signatures-trial, scope)
 )
 
@@ -110,7 +111,7 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 			}
 		}
 	}
-	if float64(count) >= mostOf*float64(exposed) {
+	if count >= several && float64(count) >= mostOf*float64(exposed) {
 		labels = nil
 	}
 	return labels, count

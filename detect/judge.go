@@ -239,7 +239,8 @@ func (e *engine) provenance(id string) (at []string) {
 		shows := false
 		switch {
 		case k >= 0:
-			shows = !ev.outcome && f.shows>>e.judge.fault[k]&1 == 1
+			fault := e.judge.fault[k]
+			shows = ev.outcome == (fault == finalAgain) && f.shows>>fault&1 == 1
 		case id == "lockstep":
 			shows = !ev.outcome && f.link.Attempt > 1 && e.herd.InRound(int(f.rec.agent), f.rec.Start)
 		case id == "budget-exceeded":

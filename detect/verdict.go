@@ -92,7 +92,12 @@ func (v *Verdict) surer(w *Verdict) bool {
 
 // word judges the present second on its own.
 func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
-	if e.pop.total.attempts < fewest || e.headless() || e.timeless() {
+	switch {
+	case e.headless() || e.timeless():
+		return Unknown, CauseNone
+	case e.pop.total.attempts < fewest && j.serious():
+		return Watch, CauseUnknown
+	case e.pop.total.attempts < fewest:
 		return Unknown, CauseNone
 	}
 	failing := share(w.failed, w.ended)
@@ -119,10 +124,8 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	case heavy:
 		return Overloaded, CauseUnknown
 	}
-	for i := range j.found {
-		if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) >= Medium {
-			return Watch, CauseUnknown
-		}
+	if j.serious() {
+		return Watch, CauseUnknown
 	}
 	if (j.state.since == 0 || j.state.unnamed) && e.mostlyFailing() && !e.failuresOnly() {
 		return Watch, CauseUnknown
@@ -134,6 +137,11 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 		return Unknown, CauseNone // what it would have shown is not known
 	}
 	return Clear, CauseNone
+}
+
+// serious tells whether a finding above low holds.
+func (j *judge) serious() bool {
+	return slices.ContainsFunc(j.found, func(f found) bool { return f.over == 0 && severity(f.said.Severity) >= Medium })
 }
 
 // impatience tells whether a signature holds that makes impatient clients a storm.

@@ -57,3 +57,30 @@ func (m *Matcher) control(r *Request, w *who) float64 {
 	_, _, density, _ := t.waits.at(placeOf(w.sinceFresh))
 	return t.again * density * n / (n + trustRepeat)
 }
+
+// paced tells whether a request keeps to the pace of its path, by those who keep
+// asking for it after successes: pollers that have not shown their own pace yet.
+func (m *Matcher) paced(w *who) bool {
+	if w.voice < 0 || m.keys[w.voice].afterOK.n >= needBeats {
+		return false
+	}
+	t := &m.model.fresh.slots[m.keys[w.voice].tmpl]
+	// Waits after failures count for little, so that a crowd that only fails and comes
+	// back at one pace does not get here.
+	if t.waits.n < paceWaits*unit || float64(t.waits.n) < paceServed*float64(t.starts) {
+		return false
+	}
+	mass := float32(0)
+	at := placeOf(w.sinceFresh).bin
+	for b := max(at-paceWithin, 0); b <= min(at+paceWithin, fineBins-1); b++ {
+		mass += t.waits.fine[b]
+	}
+	return mass >= paceShare
+}
+
+const (
+	paceWaits  = 10
+	paceServed = .3 // of the starts
+	paceWithin = 3  // bins: a tenth
+	paceShare  = .6 // of the waits, of which the prior holds 4 of 14 at first
+)

@@ -130,7 +130,7 @@ func (md *model) take(l *lessons) {
 	for c := range l.children {
 		for a := range l.children[c] {
 			md.quits.children[c][a] += l.children[c][a]
-			md.quits.failures[c][a] += l.failures[c][a]
+			md.quits.lapsed[c][a] += l.failures[c][a]
 		}
 		for late := range l.credit[c] {
 			for e, x := range l.credit[c][late] {

@@ -59,6 +59,10 @@ func (m *Matcher) Request(r *Request) Link {
 	}
 	w := m.who(r)
 	m.collect(r, &w)
+	m.challenged(r)
+	if len(m.candidates) > 0 && !w.onBeat {
+		w.onBeat = m.paced(&w)
+	}
 	var d decision
 	switch {
 	case w.onBeat && r.Idem == 0 && !r.declares():
@@ -257,6 +261,26 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 		}
 	}
 }
+
+// challenged takes a request that now carries a credential for the answer to a
+// challenge that the same without one met with (RFC 9110 section 11.6.1): that is no
+// retry, and one such failure is over.
+func (m *Matcher) challenged(r *Request) {
+	met := int32(-1)
+	m.candidates = slices.DeleteFunc(m.candidates, func(c candidate) bool {
+		o := &m.failures.all[c.open]
+		yes := r.Cred != 0 && o.cred == 0 && (o.class == class401 || o.status == proxyChallenge) && o.attempt == 1
+		if yes {
+			met = c.open
+		}
+		return yes
+	})
+	if met >= 0 {
+		m.discard(met)
+	}
+}
+
+const proxyChallenge = 407
 
 // decision is what a request is taken for.
 type decision struct {

@@ -43,7 +43,7 @@ const longestExposure = 60
 // While few retries have been seen, the quantiles are those of a prior, and say
 // nothing: in a storm that starts at once nobody would seem to retry before the
 // first one does (TestStormFromColdStart). These stand in, in seconds.
-var unknownWait = [quartiles]float64{8, 15, 30, 60}
+var unknownWait = [quartiles]float64{15, 30, 45, 60}
 
 const waitsToTrust = 10 // retries at which quantiles count half
 
