@@ -118,16 +118,15 @@ func (e *engine) clientShard(shard int) {
 	for k, i := range list {
 		if k%together == 0 {
 			for _, i := range list[k:min(k+together, len(list))] {
-				c := e.clients.at(e.flights.at(e.events[i].flight).rec.client)
-				d.touched += int64(c.attempts) + c.lastSeen + int64(c.agent)
+				c := e.clients.at(e.events[i].client)
+				d.touched += int64(c.attempts) + int64(c.history) + int64(c.failed)
 			}
 		}
-		ev := e.events[i]
-		f := e.flights.at(ev.flight)
-		c := e.clients.at(f.rec.client)
+		ev := &e.events[i]
+		f, c := e.flights.at(ev.flight), e.clients.at(ev.client)
 		if !c.dirty {
 			c.dirty = true
-			d.dirty = append(d.dirty, f.rec.client)
+			d.dirty = append(d.dirty, ev.client)
 		}
 		if ev.outcome {
 			e.countOutcome(d, c, f)

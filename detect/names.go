@@ -89,9 +89,11 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 	return id, known
 }
 
-// touch reads where a client will be looked up: called for several records before
-// the first of them is, their waits for memory overlap.
-func (n *names) touch(r *record) { n.touched += n.byAddr.touch(&r.Src.IP) }
+// touch reads a record, which another goroutine wrote, and where its client will be
+// looked up: called for several before the first is, their waits for memory overlap.
+func (n *names) touch(r *record) {
+	n.touched += n.byAddr.touch(&r.Src.IP) ^ uint32(r.Method) ^ uint32(r.Status) ^ r.client
+}
 
 // enter gives a number to the client that sent x.
 func (n *names) enter(x *capture.Exchange, id uint32) {
@@ -180,11 +182,12 @@ const maxRouteText = 120
 // belong to a name, such as v1.
 func template(dst, path []byte) []byte {
 	for i := 0; i < len(path); {
-		c := path[i]
-		if c < '0' || c > '9' || i > 0 && isLetter(path[i-1]) {
-			dst = append(dst, c)
+		from := i
+		for i < len(path) && (path[i] < '0' || path[i] > '9' || i > 0 && isLetter(path[i-1])) {
 			i++
-			continue
+		}
+		if dst = append(dst, path[from:i]...); i == len(path) {
+			break
 		}
 		for i < len(path) && isHex(path[i]) {
 			i++
