@@ -262,11 +262,12 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 
 // faulty tells whether an exchange failed for want of the server, so that the
 // same request may succeed later. A 404 fails as well, but it says nothing about
-// load, and a service with many of them is not in an incident.
+// load, and a service with many of them is not in an incident. Where the client gave
+// up, its patience was over, though the answer may have been on its way.
 func faulty(r *record) bool {
 	const requestTimeout, tooEarly = 408, 425 // RFC 9110 15.5.9, RFC 8470
 	status := r.Effective()
-	return r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
+	return r.Flags&capture.GaveUp != 0 || r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
 		status >= 500 || status == requestTimeout || status == tooEarly
 }
 
