@@ -227,7 +227,7 @@ func (e *engine) second() {
 	e.chains.Barrier(e.now + tick)
 	e.quit()
 	e.growClients()
-	e.noteLayers()
+	e.notice()
 	e.parallel(e.clientShard)
 	e.herd.Barrier(e.now + tick)
 	e.parallel(e.roundShard)

@@ -111,6 +111,9 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 		return e.now-r.LastRound <= missedRounds*max(r.MedianGap, tick)
 	case layersSign:
 		return e.now-e.pop.layering.latest <= layerFresh
+	case "armed":
+		w, _ := e.pop.last(e.now, 1)
+		return j.find(s.ID) != nil || w.retries > 0 && !slices.ContainsFunc(j.found, func(f found) bool { return f.sig.ID == "lockstep" })
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
@@ -183,6 +186,8 @@ func (j *judge) onset(e *engine, s *rules.Signature, group int) int64 {
 		at = e.pop.firstBare
 	case "rising-share-after-burst":
 		at = j.loop.BurstEndAt
+	case "sync-start":
+		at = e.pop.starts.now.at
 	default:
 		at = j.loop.Onset
 	}
@@ -230,6 +235,9 @@ const maxProvenance = 5
 
 // provenance names a few exchanges of this second that show a signature.
 func (e *engine) provenance(id string) (at []string) {
+	if id == "sync-start" {
+		return e.shown(&e.pop.starts.now)
+	}
 	k := e.judge.clientIndex(id)
 	if k >= 0 && e.judge.fault[k] == parked {
 		return e.lastOf(e.lot.parked)
@@ -243,7 +251,7 @@ func (e *engine) provenance(id string) (at []string) {
 			shows = ev.outcome == (fault == finalAgain) && f.shows>>fault&1 == 1
 		case id == "lockstep":
 			shows = !ev.outcome && f.link.Attempt > 1 && e.herd.InRound(int(f.rec.agent), f.rec.Start)
-		case id == "budget-exceeded":
+		case id == "budget-exceeded", id == "armed", id == layersSign, id == "insufficient-spread":
 			shows = !ev.outcome && f.link.Attempt > 1
 		case hintSigns[id] != nil:
 			shows = ev.outcome && f.rec.Refused() && hintSigns[id](&f.rec.Exchange)

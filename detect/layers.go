@@ -86,28 +86,30 @@ func (l *layering) clone() layering {
 // layeringBytes is what a clone takes, about.
 const layeringBytes = 512 << 10
 
-// noteLayers follows the failures and retries of this second, in order, before
-// clients are held to account for them. While no failure is open there are none.
-func (e *engine) noteLayers() {
+// layersBegin makes room for the second at hand, and tells whether it is worth
+// following: while no failure is open, nothing is retried.
+func (e *engine) layersBegin() bool {
 	l := &e.pop.layering
 	if l.begun {
 		l.turn(e.now)
 	}
 	if e.chains.Stats().Open == 0 {
-		return
+		return false
 	}
 	if !l.begun {
 		l.begin(e.now)
 	}
-	for _, ev := range e.events {
-		f := e.flights.at(ev.flight)
-		switch {
-		case f.noChain:
-		case ev.outcome:
-			l.outcome(f)
-		case f.link.Attempt > 1 && f.link.Parent != 0 && f.link.Confidence >= believed:
-			l.retry(f, e.resolution(f.rec.source))
-		}
+	return true
+}
+
+// followLayers follows a request or its outcome.
+func (e *engine) followLayers(f *flight, outcome bool) {
+	l := &e.pop.layering
+	switch {
+	case outcome:
+		l.outcome(f)
+	case f.link.Attempt > 1 && f.link.Parent != 0 && f.link.Confidence >= believed:
+		l.retry(f, e.resolution(f.rec.source))
 	}
 }
 

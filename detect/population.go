@@ -23,6 +23,9 @@ type population struct {
 	timeline  timeline
 	arrivals  arrivals
 	layering  layering
+	starts    starts
+	quotas    quotas
+	late      late
 }
 
 type windowSecond struct {

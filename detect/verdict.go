@@ -210,7 +210,7 @@ func (j *judge) confidence(e *engine, word State) float64 {
 	default:
 		c = .5 // the heavy share itself is counted, not inferred
 		for i := range j.found {
-			if f := &j.found[i]; f.over == 0 {
+			if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) > Info {
 				c = max(c, .5+.5*f.said.Score)
 			}
 		}

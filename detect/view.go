@@ -209,19 +209,27 @@ func (e *engine) clientRow(id int, c *client) Client {
 	return row
 }
 
-// signatures names the live findings a client has a part in; its score is the
-// highest of them, or the share of what it sent for nothing.
+// signatures names the findings a client has a part in, mere remarks last; its score
+// is the highest of the others, or the share of what it sent for nothing.
 func (e *engine) signatures(c *client, row *Client) {
 	j := &e.judge
+	var remarks []string
 	for i := range j.found {
 		f := &j.found[i]
-		if j.takesPart(f, c, e.histories.of(c)) {
-			if !slices.Contains(row.Signatures, f.sig.ID) {
-				row.Signatures = append(row.Signatures, f.sig.ID)
-			}
+		if !j.takesPart(f, c, e.histories.of(c)) {
+			continue
+		}
+		names := &row.Signatures
+		if severity(f.said.Severity) == Info {
+			names = &remarks
+		} else {
 			row.Score = max(row.Score, f.said.Score)
 		}
+		if !slices.Contains(*names, f.sig.ID) {
+			*names = append(*names, f.sig.ID)
+		}
 	}
+	row.Signatures = append(row.Signatures, remarks...)
 	if row.Score == 0 && c.retries > 0 {
 		row.Score = .3 * float64(c.avoidable) / float64(c.attempts)
 	}
