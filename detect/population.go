@@ -21,6 +21,7 @@ type population struct {
 	firstBare int64              // moment of the first bare refusal of the present run
 	judged    int64              // seconds judged
 	timeline  timeline
+	growth    growth
 }
 
 type windowSecond struct {
@@ -52,6 +53,9 @@ func (e *engine) merge() {
 		p.clients += d.newClients
 		for i, n := range d.arrivals {
 			arrivals[i] += int64(n)
+		}
+		for i, n := range d.firsts {
+			p.growth.now[i] += n
 		}
 		for i, n := range d.refusedOn {
 			p.refusedOn[i] += int64(n)

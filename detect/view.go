@@ -44,6 +44,8 @@ func (e *engine) snapshot(v View) *Snapshot {
 		s.Totals.DetectS = Some(seconds(d))
 	}
 	e.clientRows(s, v)
+	grown := e.grownSoFar(v.Whole)
+	s.Growth, s.Newcomers = grown.rows, grown.new
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)
 	}
@@ -129,6 +131,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
 	var others, row Client
 	var policies [agentGroups]PolicyEstimate
+	var reach reaching
 	for g := range e.names.agentOf {
 		policies[g] = e.estimate(g)
 	}
@@ -140,6 +143,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 		s.ClientCount++
 		row = e.clientRow(int(id), c)
 		row.Policy = policies[c.agentGroup]
+		reach.add(&row)
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -154,6 +158,12 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	s.Clients = slices.Clip(rows)
 	others.Label = fmt.Sprintf("%d others", s.ClientCount-len(rows))
 	s.ClientsOthers = others
+	if s.Victims = reach.victims; e.worthSparing(v.Whole) {
+		s.Reach = reach.steps()
+	}
+	if text := reachText(s.Reach); text != "" && s.Verdict.State >= Watch {
+		s.Verdict.Who = strings.TrimPrefix(s.Verdict.Who+"; "+text, "; ")
+	}
 }
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {

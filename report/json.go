@@ -23,6 +23,10 @@ type jsonReport struct {
 	NotJudged     []jsonNotJudged  `json:"not_judged"`
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
+	Reach         []jsonReach      `json:"reach"`
+	Victims       int              `json:"victims"`
+	Growth        []jsonGrowth     `json:"growth"`
+	Newcomers     number           `json:"newcomers_share"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
 }
 
@@ -217,7 +221,8 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged{text(n.Signature), text(n.Reason)} }),
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
-		Mitigations:   each(s.Mitigations, mitigationOf),
+		Reach:         each(s.Reach, reachOf), Victims: s.Victims, Growth: each(s.Growth, growthOf), Newcomers: number(s.Newcomers),
+		Mitigations: each(s.Mitigations, mitigationOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

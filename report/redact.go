@@ -28,6 +28,14 @@ func prepared(s *detect.Snapshot, o Options) *detect.Snapshot {
 	for i := range out.Clients {
 		out.Clients[i].Label, out.Clients[i].Name = number(out.Clients[i].Label), ""
 	}
+	out.Growth = slices.Clone(s.Growth)
+	for i := range out.Growth {
+		if g := &out.Growth[i]; g.Kind == "client" {
+			g.Name = number(g.Name)
+		} else {
+			g.Name = unaddressed(g.Name)
+		}
+	}
 	out.Findings = slices.Clone(s.Findings)
 	for i := range out.Findings {
 		f := &out.Findings[i]

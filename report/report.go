@@ -18,6 +18,9 @@ type Options struct {
 	Color    bool // text: the verdict's line in colour
 	ASCII    bool // text and brief: no other characters
 	Snippets bool // text: configuration under each mitigation
+
+	For      string // throttle-list: one of Products
+	ClientBy string // throttle-list: what a client is, as --client-by
 }
 
 // Form writes a report. Errors are those of the writer.
@@ -32,12 +35,14 @@ func FormOf(name string) Form {
 		return Brief
 	case "json":
 		return JSON
+	case "throttle-list":
+		return ThrottleList
 	}
 	return nil
 }
 
 // Names lists the forms that FormOf knows.
-func Names() []string { return []string{"text", "brief", "json"} }
+func Names() []string { return []string{"text", "brief", "json", "throttle-list"} }
 
 // write hands a finished report over in one piece.
 func write(w io.Writer, b *bytes.Buffer, o Options) error {

@@ -28,7 +28,7 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write := report.FormOf(format)
 			if write == nil {
-				return usage{fmt.Errorf("--format %s: text, brief or json", format)}
+				return usage{fmt.Errorf("--format %s: text, brief, json or throttle-list", format)}
 			}
 			limit, err := threshold(failOn)
 			if err != nil {
@@ -40,9 +40,14 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 			if span <= 0 {
 				return usage{fmt.Errorf("--for %s: a time above 0, such as 60s", span)}
 			}
+			if o.ClientBy = f.clientBy; format == throttleList {
+				if err := listable(o); err != nil {
+					return usage{err}
+				}
+			}
 			o.ASCII, o.Color = f.ascii, colored(f.color, st.out)
 			ctx := cmd.Context()
-			if cmd.Flags().Changed("for") { // streams too: they are judged as far as they were read
+			if timed(cmd) { // streams too: they are judged as far as they were read
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, span)
 				defer cancel()
@@ -57,9 +62,9 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 			return codeOf(s, limit)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "text, brief or json")
+	c.Flags().StringVar(&format, "format", "text", "text, brief, json or throttle-list")
 	c.Flags().StringVar(&failOn, "fail-on", "storm", "storm, overload, watch or never")
-	c.Flags().DurationVar(&span, "for", time.Minute, "how long to watch live input; where given, also how long to read a stream or file")
+	c.Flags().Var(newReceiver(&span, &o.For), "for", "how long to watch live input; where given, also how long to read a stream or file. Of a throttle-list, what it is for: nginx, haproxy, envoy or csv")
 	c.Flags().IntVar(&o.Top, "top", 0, "clients listed")
 	c.Flags().BoolVar(&o.Redact, "redact-clients", false, "name clients client-1, client-2 ...; leave out examples of the input")
 	c.Flags().BoolVar(&o.Snippets, "snippets", false, "text: configuration under each mitigation")

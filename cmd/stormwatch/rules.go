@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -185,5 +184,22 @@ func judgeFiles(ctx context.Context, st *streams, f *flags, file *rules.TestFile
 	if t.Capacity > 0 {
 		own.capacity = strconv.FormatFloat(t.Capacity, 'f', -1, 64)
 	}
-	return judge(ctx, st, &own, t.Files, time.Minute, 0)
+	o, err := own.options(st)
+	if err != nil {
+		return nil, err
+	}
+	ins, err := own.openChecked(ctx, st, t.Files, false)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(ins)
+	var s *detect.Snapshot
+	err = judgeRecorded(ctx, ins, o, func(p *detect.Replay) error {
+		if err := p.RunAll(ctx); err != nil {
+			return err
+		}
+		s = p.Snapshot(detect.View{Whole: true})
+		return nil
+	})
+	return s, err
 }
