@@ -17,6 +17,7 @@ type client struct {
 	attempts, ok, first   uint32
 	chains                uint32 // first attempts so far: the ordinal of its latest chain
 	lastSeen              int64
+	asked                 asked
 	emptyFrom, emptyUntil int64 // an answer left nothing of a limit, until then; 0 none
 	budget                budgetWindow
 	agent                 capture.Symbol
@@ -53,6 +54,7 @@ type delta struct {
 	bareRing   windowDelta
 	refusedBy  windowDelta
 	avoidable  int64
+	firsts     firsts             // first attempts by route and agent
 	refusedOn  [routeGroups]int32 // refusals by route
 	goodOn     [routeGroups]int32 // successes by route
 	vainOn     [routeGroups]int32 // retries that kept to the wait and were refused again, by route
@@ -163,6 +165,8 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++
+		d.countFirst(r)
+		c.asked.first(r.Start, &e.pop.growth)
 		c.chains++
 		f.ordinal = c.chains
 		d.sum.first++

@@ -81,6 +81,7 @@ func (j *judge) second(e *engine) {
 	j.clients(e)
 	j.lapse(e)
 	j.verdict(e)
+	e.pop.growth.turn(e)
 }
 
 // population judges a signature of everybody.

@@ -61,9 +61,11 @@ type Snapshot struct {
 	Layers         Layers
 	Arrivals       Arrivals // if View.Arrivals
 	Growth         []Growth // what grew most since before the incident, first
+	Newcomers      Number   // share of the clients of the incident that were not seen before it
 	Reach          []Reach  // how much of the avoidable load few clients make
 	Limit          Limit
 	Habits         []Habit // how each agent's clients wait, most waits first; at most 64
+	Victims        int     // clients refused though they do not retry: nobody to act on
 }
 
 // Source is one input and its health.

@@ -53,6 +53,8 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if v.Arrivals {
 		s.Arrivals = e.arrivals(v.Period)
 	}
+	grown := e.grownSoFar(v.Whole)
+	s.Growth, s.Newcomers = grown.rows, grown.new
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)
 	}
@@ -138,6 +140,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
 	var others, row Client
 	habits := e.readHabits()
+	var reach reaching
 	for id := range uint32(e.clients.len()) {
 		c := e.clients.at(id)
 		if c.attempts == 0 {
@@ -147,6 +150,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 		row = e.clientRow(int(id), c)
 		row.Policy = habits[c.agentGroup].Policy
 		habits[c.agentGroup].count(c, e.histories.of(c))
+		reach.add(&row)
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -162,6 +166,12 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	others.Label = fmt.Sprintf("%d others", s.ClientCount-len(rows))
 	s.ClientsOthers = others
 	s.Habits = told(&habits)
+	if s.Victims = reach.victims; e.worthSparing(v.Whole) {
+		s.Reach = reach.steps()
+	}
+	if text := reachText(s.Reach); text != "" && s.Verdict.State >= Watch {
+		s.Verdict.Who = strings.TrimPrefix(s.Verdict.Who+"; "+text, "; ")
+	}
 }
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {

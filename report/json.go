@@ -23,6 +23,10 @@ type jsonReport struct {
 	NotJudged     []jsonNotJudged  `json:"not_judged"`
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
+	Reach         []jsonReach      `json:"reach"`
+	Victims       int              `json:"victims"`
+	Growth        []jsonGrowth     `json:"growth"`
+	Newcomers     number           `json:"newcomers_share"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
 	Habits        []jsonHabit      `json:"habits,omitempty"`
 	Limit         *jsonLimit       `json:"limit,omitempty"`
@@ -225,9 +229,14 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged{text(n.Signature), text(n.Reason)} }),
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
+		Reach:         each(s.Reach, reachOf),
+		Victims:       s.Victims,
+		Growth:        each(s.Growth, growthOf),
+		Newcomers:     number(s.Newcomers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
-		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
-		Events: each(s.Events, eventOf),
+		Habits:        each(s.Habits, habitOf),
+		Limit:         limitOf(&s.Limit),
+		Events:        each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
