@@ -86,35 +86,6 @@ func Decide(status uint16, body []byte) (d Decision) {
 
 var byteOrderMark = []byte("\ufeff")
 
-// doubtful tells whether an answer that is no failure may say no: most are passed
-// over by this. What says no does so at once.
-func doubtful(b []byte) bool {
-	const front = 128
-	for i, c := range b[:max(min(len(b), front)-1, 0)] {
-		rest := b[i+1:]
-		switch {
-		case c == '"':
-			switch rest[0] {
-			case 'e':
-				if bytes.HasPrefix(rest, []byte("error")) {
-					return true
-				}
-			case 'c':
-				if bytes.HasPrefix(rest, []byte(`code"`)) {
-					return true
-				}
-			case 's':
-				if bytes.HasPrefix(rest, []byte("status")) {
-					return true
-				}
-			}
-		case c == ':' && (rest[0] == 'f' || rest[0] == ' ' && len(rest) > 1 && rest[1] == 'f'): // false
-			return true
-		}
-	}
-	return false
-}
-
 // decideXML reads <Error><Code>SlowDown</Code>, which object stores send with a
 // status of 200 as well.
 func decideXML(status uint16, b []byte) Reason {

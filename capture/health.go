@@ -24,6 +24,10 @@ type Health struct {
 	Late       uint64 // exchanges that came after the watermark
 	ClockSteps uint64 // times the clock of the input went backwards
 	Encrypted  uint64 // connections that could not be read
+	Rejected   uint64 // attempts to connect that were answered by a reset, so that no request was sent
+	Cut        uint64 // connections of which too little was captured of each packet to read a message
+	QUIC       uint64 // packets that carry HTTP/3, which is encrypted
+	Unasked    uint64 // answers that servers sent to close idle connections: they answer no request
 	Truncated  bool   // the input ended inside a record
 	Resolution int64  // clock resolution in nanoseconds; 0 unknown
 

@@ -40,18 +40,26 @@ type ahead struct {
 	nameless bool // seconds were judged before the first credential was seen
 }
 
-// parcel is a piece of the input in order. Parcels go round between the two
+// parcel is a piece of the input in order: exchanges where the sorter holds them,
+// which is theirs until the parcel comes back. Parcels go round between the two
 // goroutines.
 type parcel struct {
-	chunk
+	items   []item
+	emptied []uint32 // blocks of the sorter whose last exchange is in it
 	texts   []string // new texts of the source's symbols
 	sources []Source // with the first
 }
 
+// item is a record and its target.
+type item struct {
+	rec    *record
+	target []byte
+}
+
 const (
 	parcelRecords = 512
-	parcels       = 4
-	parcelText    = 128 << 10
+	parcels       = 16
+	touched       = 64 // records whose clients are looked up together
 
 	// windowRecords bounds the exchanges that wait for earlier ones: 6 MB. Logs are
 	// written as requests end, so they reach back by the longest request.
@@ -66,7 +74,7 @@ func newAhead(r *Recording, in *Inlet) *ahead {
 		e: newEngine(r.opt, r.names),
 	}
 	for range parcels {
-		a.back <- &parcel{chunk: chunk{recs: make([]record, 0, parcelRecords)}}
+		a.back <- &parcel{items: make([]item, 0, parcelRecords)}
 	}
 	go a.run()
 	return a
@@ -138,8 +146,9 @@ func (a *ahead) pass(mark int64) error {
 // hand gives up to n exchanges to the engine, of those that keep lets pass.
 func (a *ahead) hand(n int, keep func(*record) bool) {
 	p := <-a.back
-	p.recs, p.text, p.texts, p.sources = p.recs[:0], p.text[:0], p.texts[:0], nil
-	for ; n > 0 && len(p.text) < parcelText; n-- {
+	a.win.reuse(p.emptied)
+	p.items, p.emptied, p.texts, p.sources = p.items[:0], p.emptied[:0], p.texts[:0], nil
+	for ; n > 0; n-- {
 		r, target := a.win.first()
 		if keep == nil || keep(r) {
 			if !a.judged {
@@ -147,10 +156,10 @@ func (a *ahead) hand(n int, keep func(*record) bool) {
 				p.sources = sourcesOf(a.r.inlets, standByName(a.r.inlets))
 				a.facts = factsOf(p.sources[0])
 			}
-			p.add(r, target)
+			p.items = append(p.items, item{r, target})
 			a.last, a.lastEnd = r.Start, max(a.lastEnd, sane(r.End))
 		}
-		a.win.next()
+		p.emptied = a.win.next(p.emptied)
 	}
 	for ; int(a.told) < a.in.names.Len(); a.told++ {
 		p.texts = append(p.texts, a.in.names.Text(a.told))
@@ -166,11 +175,16 @@ func (a *ahead) run() {
 			a.e.sources = p.sources
 		}
 		a.texts = append(a.texts, p.texts...)
-		for i := range p.recs { // all of them before the first is judged: their waits for memory overlap
-			a.name(&p.recs[i], p.target(&p.recs[i]))
+		for i, x := range p.items { // all of them before the first is judged: their waits for memory overlap
+			if i%touched == 0 {
+				for _, x := range p.items[i:min(i+touched, len(p.items))] {
+					a.r.names.touch(x.rec)
+				}
+			}
+			a.name(x.rec, x.target)
 		}
-		for i := range p.recs {
-			a.judge(&p.recs[i], p.target(&p.recs[i]))
+		for _, x := range p.items {
+			a.judge(x.rec, x.target)
 		}
 		a.back <- p
 	}
@@ -258,11 +272,11 @@ func (a *ahead) seal() error {
 // change while it goes on.
 type facts struct {
 	resolution                                int64
-	sealed                                    uint64
+	hidden                                    [4]uint64
 	seesHints, sampled, failuresOnly, crowded bool
 }
 
 func factsOf(s Source) facts {
 	h := &s.Health
-	return facts{h.Resolution, h.Encrypted, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded}
+	return facts{h.Resolution, [...]uint64{h.Encrypted, h.Rejected, h.Cut, h.QUIC}, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded}
 }

@@ -33,14 +33,28 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	if l.Gap < immediate {
 		c.note(d, f, instant, r.Start)
 	}
-	if l.Attempt == tenth+1 && l.Confidence >= believed {
+	if l.Attempt == tenth*e.pop.layering.burst(l.Root)+1 && l.Confidence >= believed {
 		c.note(d, f, endless, r.Start)
 	}
 	if l.Confidence >= believed {
 		e.auditCause(d, c, f)
 		e.habits.wait(d.shard, f, e.resolution(r.source))
+		e.auditUse(d, c, f)
 	}
 	return e.auditWait(d, c, f)
+}
+
+// auditUse notes what a client makes of the wait that was named, save by a date
+// where clocks differ.
+func (e *engine) auditUse(d *delta, c *client, f *flight) {
+	resolution := e.resolution(f.rec.source)
+	if f.link.ParentHint.Kind == capture.RetryAfterDate {
+		if e.skewed {
+			return
+		}
+		resolution = max(resolution, dateClock)
+	}
+	d.history(c).obeys.obey(f, resolution)
 }
 
 // hinted tells whether the retry in f followed a hint it could have obeyed.

@@ -15,8 +15,9 @@ func (e *engine) clone() *engine {
 	c.byOp, c.byCli = make([][]int32, e.opt.Shards), make([][]int32, e.opt.Shards)
 	c.deltas = make([]delta, e.opt.Shards)
 	c.chains, c.herd, c.loop = e.chains.Clone(), e.herd.Clone(), e.loop.Clone()
-	c.clients = e.clients.clone()
+	c.clients, c.histories = e.clients.clone(), e.histories.clone()
 	c.pop.timeline.bins = slices.Clone(e.pop.timeline.bins)
+	c.pop.arrivals, c.pop.layering = e.pop.arrivals.clone(), e.pop.layering.clone()
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)
@@ -39,9 +40,14 @@ func (e *engine) size() int64 {
 	n := int64(fixed)
 	n += int64(e.flights.n) * int64(unsafe.Sizeof(flight{}))
 	n += int64(e.clients.len()) * int64(unsafe.Sizeof(client{}))
+	n += int64(e.histories.len()) * int64(unsafe.Sizeof(history{}))
 	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
 	n += int64(e.chains.Stats().Open) * 512
+	n += e.pop.arrivals.size()
+	if e.pop.layering.begun {
+		n += layeringBytes
+	}
 	return n
 }
 

@@ -23,7 +23,7 @@ func TestSeekAndRunOnEqualsAStraightRun(t *testing.T) {
 func seeks(t *testing.T, res *sim.Result, o detect.Options) {
 	t.Helper()
 	ctx := context.Background()
-	view := detect.View{Client: res.Clients[0].Addr.String()}
+	view := detect.View{Client: res.Clients[0].Addr.String(), Arrivals: true}
 	straight := recording(t, res, o)
 	start, end := straight.Span()
 	const steps = 7

@@ -10,31 +10,30 @@ import (
 )
 
 // client is what the engine keeps of one client. It holds no pointer, so that
-// the collector passes it by and a checkpoint is a copy.
+// the collector passes it by and a checkpoint is a copy. What each request and each
+// success touches comes first, within two lines of a cache; what only some clients
+// need is in their history.
 type client struct {
-	attempts, ok, refused, failed uint32
-	first, retries                uint32
-	avoidable                     uint32
-	victims                       uint32 // first attempts refused
-	chains                        uint32 // first attempts so far: the ordinal of its latest chain
-	rounds                        uint32 // retries that fell into a round of the herd
-	firstSeen, lastSeen           int64
-	lastRefused, lastBare         int64 // second of the last refusal, and of the last without a hint
-	emptyFrom, emptyUntil         int64 // an answer left nothing of a limit, until then; 0 none
-	gaps                          [gapRing]float32
-	ngaps                         uint32
-	agent                         capture.Symbol
-	route                         uint16
-	agentGroup                    uint8
-	flags                         flags
-	dirty                         bool
-	herd                          herd.Member
-	did                           conduct
-	told                          conduct        // what of it the sums of the client signatures hold
-	since                         [faults]uint32 // moment of the first of each fault
-	just                          uint32         // faults of this second, a bit each
-	budget                        budgetWindow
-	parking                       parking
+	attempts, ok, first   uint32
+	chains                uint32 // first attempts so far: the ordinal of its latest chain
+	lastSeen              int64
+	emptyFrom, emptyUntil int64 // an answer left nothing of a limit, until then; 0 none
+	budget                budgetWindow
+	agent                 capture.Symbol
+	route                 uint16
+	agentGroup            uint8
+	dirty                 bool
+	history               uint32 // its place among histories, from 1; 0 none
+	herd                  herd.Member
+
+	refused, failed, retries uint32
+	avoidable                uint32
+	victims                  uint32 // first attempts refused
+	rounds                   uint32 // retries that fell into a round of the herd
+	firstSeen                int64
+	lastRefused, lastBare    int64 // second of the last refusal, and of the last without a hint
+	flags                    flags
+	just                     uint32 // faults of this second, a bit each
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population
@@ -48,6 +47,7 @@ type flags uint32
 // delta is what one shard counted in one second.
 type delta struct {
 	shard      int
+	histories  *histories
 	sum        secondCounts
 	arrivals   [20]int32
 	bareRing   windowDelta
@@ -101,7 +101,7 @@ func (w *windowDelta) move(last *int64, now int64) {
 
 func (d *delta) reset() {
 	dirty, retries, parkings := d.dirty[:0], d.retries[:0], d.parkings[:0]
-	*d = delta{shard: d.shard, dirty: dirty, retries: retries, parkings: parkings}
+	*d = delta{shard: d.shard, histories: d.histories, dirty: dirty, retries: retries, parkings: parkings}
 }
 
 // growClients makes room for the clients that appear in this second.
@@ -112,7 +112,7 @@ func (e *engine) growClients() {
 // clientShard counts the events of the clients of one shard.
 func (e *engine) clientShard(shard int) {
 	d, h := &e.deltas[shard], e.herd.Shard(shard)
-	d.shard = shard
+	d.shard, d.histories = shard, &e.histories
 	d.reset()
 	list := e.byCli[shard]
 	for k, i := range list {
@@ -176,8 +176,9 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 		f.ordinal = c.chains
 		return // declared by the request itself; the attempt before it was not seen
 	}
-	c.gaps[c.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
-	c.ngaps++
+	h := d.history(c)
+	h.gaps[h.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
+	h.ngaps++
 	covered := e.auditRetry(d, c, f)
 	if !covered {
 		c.overspend(d, f)
@@ -273,12 +274,12 @@ func (e *engine) roundShard(shard int) {
 }
 
 // gapStats returns median and median absolute deviation of the recent gaps.
-func (c *client) gapStats() (median, mad float64, known bool) {
-	n := int(min(c.ngaps, gapRing))
+func (h *history) gapStats() (median, mad float64, known bool) {
+	n := int(min(h.ngaps, gapRing))
 	if n == 0 {
 		return 0, 0, false
 	}
-	v := c.gaps
+	v := h.gaps
 	s := v[:n]
 	slices.Sort(s)
 	m := middle(s)

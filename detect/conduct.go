@@ -93,8 +93,8 @@ func (s *conducts) add(o *conduct, sign int64) {
 // fair is what a client is held to account for at a moment. Where it misses the
 // dates it is given by the same time each time, clocks differ, and it has ignored
 // none.
-func (c *client) fair(now int64, skewed bool) conduct {
-	out := c.did
+func (c *client) fair(h *history, now int64, skewed bool) conduct {
+	out := h.did
 	if skewed || out.ownClock() {
 		out[hinted] -= out[dated]
 		out[early] = max(out[early]-out[datedEarly], 0)
@@ -103,7 +103,7 @@ func (c *client) fair(now int64, skewed bool) conduct {
 	}
 	b := c.budget.at(now - 1)
 	out[uncovered], out[sent] = b.uncovered, b.attempts
-	out[parked] = int32(bit(c.parking.parked))
+	out[parked] = int32(bit(h.parking.parked))
 	return out
 }
 
@@ -115,16 +115,17 @@ func (c *client) note(d *delta, f *flight, what deed, at int64) {
 	}
 	c.just |= 1 << what
 	f.shows |= 1 << what
-	if c.since[what] == 0 {
-		c.since[what] = moment(at - c.firstSeen)
+	if h := d.history(c); h.since[what] == 0 {
+		h.since[what] = moment(at - c.firstSeen)
 	}
 }
 
 func (c *client) count(d *delta, what deed, n int32) {
-	if c.did[what] == 0 && n != 0 {
+	h := d.history(c)
+	if h.did[what] == 0 && n != 0 {
 		d.newDid[what]++
 	}
-	c.did[what] = int32(min(int64(c.did[what])+int64(n), 1<<31-1))
+	h.did[what] = int32(min(int64(h.did[what])+int64(n), 1<<31-1))
 }
 
 // moment keeps a time since the client's first request in milliseconds, 1 more so
@@ -132,9 +133,9 @@ func (c *client) count(d *delta, what deed, n int32) {
 func moment(ns int64) uint32 { return uint32(min(max(ns/1e6, 0)+1, 1<<32-1)) }
 
 // began is when a client first did something, 0 if never.
-func (c *client) began(what deed) int64 {
-	if c.since[what] == 0 {
+func (c *client) began(h *history, what deed) int64 {
+	if h.since[what] == 0 {
 		return 0
 	}
-	return c.firstSeen + int64(c.since[what]-1)*1e6
+	return c.firstSeen + int64(h.since[what]-1)*1e6
 }

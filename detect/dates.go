@@ -56,11 +56,11 @@ func (e *engine) auditDate(d *delta, c *client, f *flight, resolution int64) {
 	h.gapMs += waited
 	h.gapSq += square(waited, 10)
 	c.count(d, dated, 1)
-	if c.did[dated] <= mostDates {
-		c.did[datedMs] += int32(miss)
-		c.did[datedSq] += int32(square(miss, 100))
-		c.did[datedGap] += int32(waited)
-		c.did[datedGapSq] += int32(square(waited, 100))
+	if did := &d.history(c).did; did[dated] <= mostDates {
+		did[datedMs] += int32(miss)
+		did[datedSq] += int32(square(miss, 100))
+		did[datedGap] += int32(waited)
+		did[datedGapSq] += int32(square(waited, 100))
 	}
 	if tooEarly(wait, gap, resolution) {
 		h.early++

@@ -36,18 +36,20 @@ type engine struct {
 	byOp   [][]int32
 	byCli  [][]int32
 
-	chains  *chain.Set
-	herd    *herd.Herd
-	loop    *sustain.Machine
-	clients clientTable
-	deltas  []delta
-	pop     population
-	judge   judge
-	lot     lot
-	habits  habits
-	skewed  bool // as of the second before: the dates that servers name are told by another clock
-	recent  ring
-	sources []Source
+	chains    *chain.Set
+	herd      *herd.Herd
+	loop      *sustain.Machine
+	clients   clientTable
+	histories histories
+	deltas    []delta
+	pop       population
+	judge     judge
+	lot       lot
+	habits    habits
+	scopes    scopes
+	skewed    bool // as of the second before: the dates that servers name are told by another clock
+	recent    ring
+	sources   []Source
 
 	left   int64                 // clients that were forgotten
 	told   []tale                // requests of this second whose rows are wanted
@@ -84,7 +86,7 @@ func newEngine(o Options, n *names) *engine {
 		byOp:   make([][]int32, o.Shards), byCli: make([][]int32, o.Shards),
 		deltas: make([]delta, o.Shards),
 	}
-	e.habits = newHabits(o.Shards)
+	e.habits, e.histories = newHabits(o.Shards), newHistories(o.Shards)
 	e.judge = newJudge(o.Rules)
 	return e
 }
@@ -219,11 +221,13 @@ func (e *engine) second() {
 	e.chains.Barrier(e.now + tick)
 	e.quit()
 	e.growClients()
+	e.noteLayers()
 	e.parallel(e.clientShard)
 	e.herd.Barrier(e.now + tick)
 	e.parallel(e.roundShard)
 	e.merge()
 	e.enlist()
+	e.scopes.see(e)
 	w, _ := e.pop.last(e.now+tick, window)
 	e.skewed = w.hints.dates.skewed()
 	e.emit()

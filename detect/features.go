@@ -15,6 +15,7 @@ func (j *judge) measure(e *engine) {
 	hintFeatures(e, v)
 	budgetFeatures(e, v)
 	j.herdFeatures(e, 0, v)
+	j.layerFeatures(e, 0, v)
 }
 
 // circumstances empties v and says what the input can show.

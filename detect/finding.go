@@ -46,7 +46,7 @@ func (j *judge) finding(e *engine, f *found) Finding {
 		Confidence: min(.99, .5+.5*f.said.Score) * e.quality(),
 		Onset:      f.onset, Detected: f.detected, Ended: f.over, OnsetCensored: f.censored,
 		Says: f.said.Says, When: f.sig.When, FalsePositives: f.sig.FalsePositives,
-		At: f.at, Mitigations: f.sig.Mitigations,
+		At: f.at, Mitigations: j.serving(e, f.sig),
 	}
 	for _, p := range f.said.Parts {
 		out.Parts = append(out.Parts, Part{p.Name, p.Points, p.Max})
@@ -66,6 +66,16 @@ func (j *judge) finding(e *engine, f *found) Finding {
 		out.Route = e.names.texts.Text(e.names.routeOf[r])
 	}
 	return out
+}
+
+// serving lists what a signature calls for from the side of who looks.
+func (j *judge) serving(e *engine, s *rules.Signature) (ids []string) {
+	for _, id := range s.Mitigations {
+		if m := j.set.Mitigation(id); m != nil && m.Serves(e.opt.perspective()) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // scopeName is the scope of a finding: a client signature that holds for most
@@ -93,7 +103,7 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 		return nil, int(sum(&e.pop.refusedBy))
 	}
 	for id := range uint32(e.clients.len()) {
-		if j.takesPart(f, e.clients.at(id)) {
+		if c := e.clients.at(id); j.takesPart(f, c, e.histories.of(c)) {
 			count++
 			if len(labels) < maxNamed {
 				labels = append(labels, e.names.labels[id])
@@ -124,9 +134,9 @@ func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
 }
 
 // takesPart tells whether a client has a part in a finding.
-func (j *judge) takesPart(f *found, c *client) bool {
+func (j *judge) takesPart(f *found, c *client, h *history) bool {
 	if f.sig.ID == "budget-exceeded" && f.sig.Scope == rules.Population {
-		return c.overspent()
+		return c.overspent(h)
 	}
 	if k := j.clientIndex(f.sig.ID); k >= 0 {
 		return c.flags>>k&1 == 1
@@ -141,7 +151,7 @@ func (j *judge) clientIndex(id string) int {
 }
 
 // mitigations collects what the findings call for, what can be done now first.
-func (j *judge) mitigations(all bool) []Mitigation {
+func (j *judge) mitigations(perspective string, all bool) []Mitigation {
 	var out []Mitigation
 	order := make([]*found, len(j.found))
 	for i := range j.found {
@@ -161,18 +171,20 @@ func (j *judge) mitigations(all bool) []Mitigation {
 				}
 				continue
 			}
-			if m := j.set.Mitigation(id); m != nil {
+			if m := j.set.Mitigation(id); m != nil && m.Serves(perspective) {
 				out = append(out, mitigation(m, f.sig.ID))
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Mitigation) int { return cmp.Compare(urgency(a.When), urgency(b.When)) })
+	slices.SortStableFunc(out, func(a, b Mitigation) int {
+		return cmp.Compare(turn(j.set.Mitigation(a.ID)), turn(j.set.Mitigation(b.ID)))
+	})
 	return out
 }
 
 func mitigation(m *rules.Mitigation, because string) Mitigation {
 	out := Mitigation{
-		ID: m.ID, Title: m.Title, Who: m.Who, When: m.When, Expect: m.Expect, Risk: m.Risk, Dont: m.Dont, Undo: m.Undo, Check: m.Check,
+		ID: m.ID, Title: m.Title, Who: m.Who, When: m.When, Expect: m.Expect, Risk: m.Risk, Dont: m.Dont, Undo: m.Undo, Check: m.Check, Stop: m.Stop,
 		Because: []string{because},
 	}
 	for _, s := range m.Snippets {
@@ -181,6 +193,12 @@ func mitigation(m *rules.Mitigation, because string) Mitigation {
 	return out
 }
 
-func urgency(when string) int {
-	return slices.Index([]string{"now", "client release", "server release"}, when)
+// turn orders mitigations by when they can be done; of those, what only who runs the
+// clients can do comes first, since it is in no other's hands.
+func turn(m *rules.Mitigation) int {
+	t := 2 * slices.Index([]string{"now", "client release", "server release"}, m.When)
+	if m.Perspective != "client" {
+		t++
+	}
+	return t
 }

@@ -37,7 +37,7 @@ func (j *judge) whole(e *engine) Verdict {
 	}
 	total := &e.pop.total
 	switch {
-	case v.State == Clear && total.unread > total.ended:
+	case v.State == Clear && (total.unread > total.ended || e.mostlyHidden()):
 		v = Verdict{}
 		last, seconds := windowSecond{secondCounts: *total}, 0
 		j.explain(e, &v, &last, seconds)

@@ -27,6 +27,7 @@ type judge struct {
 	active    []uint32           // clients to be judged in this second; reused
 	loop      sustain.Reading
 	state     verdictState
+	layers    Layers // as layered-retries held last
 }
 
 // found is a finding in the making.
@@ -108,6 +109,8 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 	case "lockstep":
 		r := e.herd.Reading(group)
 		return e.now-r.LastRound <= missedRounds*max(r.MedianGap, tick)
+	case layersSign:
+		return e.now-e.pop.layering.latest <= layerFresh
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
@@ -122,7 +125,8 @@ const missedRounds = 3
 func (j *judge) agents(e *engine, s *rules.Signature) {
 	for g := 1; g < len(e.names.agentOf); g++ {
 		circumstances(e, &j.values)
-		if !j.herdFeatures(e, g, &j.values) {
+		timed, stacked := j.herdFeatures(e, g, &j.values), j.layerFeatures(e, g, &j.values)
+		if !timed && !stacked {
 			continue
 		}
 		if ok, _ := s.Enough(&j.values); ok && s.Raised(&j.values) && j.fresh(e, s, g) {
@@ -159,6 +163,9 @@ func (j *judge) hold(e *engine, s *rules.Signature, group int, v *rules.Values) 
 	said := s.Judge(v)
 	if f.held != e.now || said.Score > f.said.Score {
 		f.said, f.sig = said, s
+		if s.ID == layersSign {
+			j.layers = e.layers(group).picture
+		}
 	}
 	f.held = e.now
 	if group > 0 {

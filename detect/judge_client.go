@@ -30,15 +30,15 @@ func (j *judge) clients(e *engine) {
 		return
 	}
 	for _, id := range j.active {
-		c := e.clients.at(id)
-		now := c.fair(e.now, e.skewed)
+		c, h := e.clients.at(id), e.history(id)
+		now := c.fair(h, e.now, e.skewed)
 		var sum conducts
 		sum.add(&now, 1)
 		j.clientFeatures(e, &sum)
 		for k, s := range j.clientSig {
-			j.client(c, k, s, &now)
+			j.client(c, h, k, s, &now)
 		}
-		c.told = now
+		h.told = now
 	}
 	for k, s := range j.clientSig {
 		j.quote(e, k, s)
@@ -65,7 +65,7 @@ const crowdedWhy = "cannot judge: nearly all requests come from one or two addre
 func (j *judge) pass(e *engine) {
 	for _, id := range j.active {
 		c := e.clients.at(id)
-		j.withdraw(c)
+		j.withdraw(c, e.histories.of(c))
 		c.just = 0
 	}
 	for _, s := range j.clientSig {
@@ -74,11 +74,11 @@ func (j *judge) pass(e *engine) {
 }
 
 // withdraw takes all flags from a client.
-func (j *judge) withdraw(c *client) {
+func (j *judge) withdraw(c *client, h *history) {
 	for k := range j.flagged {
 		if c.flags>>k&1 == 1 {
 			j.flagged[k]--
-			j.sums[k].add(&c.told, -1)
+			j.sums[k].add(&h.told, -1)
 		}
 	}
 	c.flags = 0
@@ -90,19 +90,19 @@ func (e *engine) crowdedInput() bool {
 }
 
 // client sets or clears the flag of one client signature.
-func (j *judge) client(c *client, k int, s *rules.Signature, now *conduct) {
+func (j *judge) client(c *client, h *history, k int, s *rules.Signature, now *conduct) {
 	bit := flags(1) << k
 	ok, _ := s.Enough(&j.values)
 	raised := ok && s.Raised(&j.values)
 	was := c.flags&bit != 0
 	if was {
-		j.sums[k].add(&c.told, -1)
+		j.sums[k].add(&h.told, -1)
 	}
 	switch {
 	case raised && !was:
 		c.flags |= bit
 		j.flagged[k]++
-		if first := c.began(j.fault[k]); first != 0 && (j.firstBad[k] == 0 || first < j.firstBad[k]) {
+		if first := c.began(h, j.fault[k]); first != 0 && (j.firstBad[k] == 0 || first < j.firstBad[k]) {
 			j.firstBad[k] = first
 		}
 	case !raised && was:
@@ -119,7 +119,7 @@ func (j *judge) client(c *client, k int, s *rules.Signature, now *conduct) {
 func (j *judge) quote(e *engine, k int, s *rules.Signature) {
 	if !slices.ContainsFunc(j.active, func(id uint32) bool {
 		c := e.clients.at(id)
-		return c.flags>>k&1 == 1 && (c.just>>j.fault[k]&1 == 1 || c.parking.parked)
+		return c.flags>>k&1 == 1 && (c.just>>j.fault[k]&1 == 1 || e.histories.of(c).parking.parked)
 	}) {
 		return
 	}

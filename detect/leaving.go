@@ -75,10 +75,12 @@ func (e *engine) forget(gone []uint32) {
 		others.first += c.first
 		others.retries += c.retries
 		others.avoidable += c.avoidable
-		e.judge.withdraw(c)
+		h := e.histories.of(c)
+		e.judge.withdraw(c, h)
 		e.left += int64(min(c.attempts, 1))
-		listed := parking{refused: -1, next: c.parking.next, listed: c.parking.listed} // its list goes on behind it
-		*c = client{parking: listed}
+		if *c = (client{history: c.history}); c.history != 0 {
+			*h = history{parking: parking{refused: -1, next: h.parking.next, listed: h.parking.listed}} // its list goes on behind it
+		}
 	}
 	for i := range e.recent.at {
 		k := &e.recent.at[i]

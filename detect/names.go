@@ -31,6 +31,7 @@ type names struct {
 	agentOf []capture.Symbol
 	scratch []byte
 	tries   tryLists
+	touched uint32 // what was read ahead, which means nothing
 }
 
 const otherClients = "(other clients)"
@@ -81,6 +82,10 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 	}
 	return id, known
 }
+
+// touch reads where a client will be looked up: called for several records before
+// the first of them is, their waits for memory overlap.
+func (n *names) touch(r *record) { n.touched += n.byAddr.touch(&r.Src.IP) }
 
 // enter gives a number to the client that sent x.
 func (n *names) enter(x *capture.Exchange, id uint32) {

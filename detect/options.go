@@ -12,6 +12,7 @@ type Options struct {
 	Shards   int              // how many parts of the state are worked on at once; the result does not depend on it
 	ClientBy string           // "addr" (default) or "key": what a client is where Exchange.Client does not say
 	Names    *Naming          // names that people gave to clients; nil none
+	Vendor   bool             // who looks runs the clients, and the server is somebody else's: what is advised is for them
 	Capacity float64          // what the server can serve per second, if the operator knows; 0 unknown
 	Clock    map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
 	Since    Bound            // exchanges that start before are not looked at
@@ -49,4 +50,12 @@ func (o Options) withDefaults() Options {
 		o.MaxCheckpoints = 256 << 20
 	}
 	return o
+}
+
+// perspective is the side of who looks.
+func (o *Options) perspective() string {
+	if o.Vendor {
+		return "client"
+	}
+	return "server"
 }

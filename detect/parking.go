@@ -41,9 +41,10 @@ func (e *engine) park(d *delta, c *client, f *flight) {
 	if f.link.Attempt > 1 || f.noChain || c.attempts < knownAfter || !misreadable(x) {
 		return
 	}
-	c.parking.refused, c.parking.where, c.parking.source = x.End, x.At, f.rec.source
 	c.count(d, warned, 1)
-	if c.parking.listed {
+	p := &d.history(c).parking
+	p.refused, p.where, p.source = x.End, x.At, f.rec.source
+	if p.listed {
 		return // its return is looked for later
 	}
 	d.parkings = append(d.parkings, f.rec.client)
@@ -78,26 +79,27 @@ func (e *engine) enlist() {
 func berth(t int64) int64 { return ((t/tick)%lotSpan + lotSpan) % lotSpan }
 
 func (e *engine) list(id uint32) {
-	c := e.clients.at(id)
-	if c.parking.listed {
+	p := &e.history(id).parking
+	if p.listed {
 		return
 	}
-	due := c.expected()
+	due := e.clients.at(id).expected(p)
 	slot := berth(min(max(due+tick, e.now+tick), e.now+(lotSpan-1)*tick))
-	c.parking.listed, c.parking.next = true, e.lot.due[slot]
+	p.listed, p.next = true, e.lot.due[slot]
 	e.lot.due[slot] = id
 }
 
 // expected is when a client that was refused should have been heard of again.
-func (c *client) expected() int64 {
+func (c *client) expected(p *parking) int64 {
 	pace := (c.lastSeen - c.firstSeen) / int64(max(c.attempts-1, 1))
-	return c.parking.refused + max(leastParked, usualPauses*pace)
+	return p.refused + max(leastParked, usualPauses*pace)
 }
 
 // lastOf tells where the refusals were read that parked some clients.
 func (e *engine) lastOf(clients []uint32) (at []string) {
 	for _, id := range clients[max(len(clients)-maxProvenance, 0):] {
-		at = append(at, e.at(&e.clients.at(id).parking.where, e.clients.at(id).parking.source))
+		p := &e.history(id).parking
+		at = append(at, e.at(&p.where, p.source))
 	}
 	return at
 }
@@ -109,22 +111,22 @@ func (e *engine) lookFor(slot int64) {
 	e.lot.due[slot] = 0
 	before := len(e.lot.parked)
 	for id != 0 {
-		c := e.clients.at(id)
-		c.parking.listed = false
-		next := c.parking.next
-		if back := c.lastSeen > c.parking.refused; !back && c.expected() > e.now {
+		c, p := e.clients.at(id), &e.history(id).parking
+		p.listed = false
+		next := p.next
+		if back := c.lastSeen > p.refused; !back && c.expected(p) > e.now {
 			e.list(id) // it was refused anew
 		} else if e.lot.looked++; !back && len(e.lot.parked) < maxParked {
-			c.parking.parked = true
+			p.parked = true
 			e.lot.parked = append(e.lot.parked, id)
 		}
 		id = next
 	}
 	back := 0
 	for _, id := range e.lot.parked {
-		c := e.clients.at(id)
-		if c.lastSeen > c.parking.refused {
-			c.parking.parked = false
+		p := &e.history(id).parking
+		if e.clients.at(id).lastSeen > p.refused {
+			p.parked = false
 			continue
 		}
 		e.lot.parked[back] = id

@@ -23,8 +23,8 @@ type Layer struct {
 // upright bar, jitter an even field.
 type Arrivals struct {
 	Period, Spread int64            // ns; of the gaps that make up the period, their median absolute deviation
-	Start, Width   int64            // of the first cell, and of each; ns
-	Rows           [][]int32        // successive periods, and within each the retries by phase
+	Start, Width   int64            // of the first cell, and of each; ns; the last of a row may be cut by its end
+	Rows           [][]int32        // successive periods, 40 at most, and within each the retries by phase, 120 cells at most
 	Candidates     []int64          // periods worth folding by, best first
 	Strength       Number           // length of the mean phase vector, 0..1
 	PeakOverMean   Number           // of the phases
@@ -32,11 +32,12 @@ type Arrivals struct {
 	Excess         Number           // rho: the same as a ratio
 	Jitter         Number           // J: spread of a client's gaps as a share of the gap
 	Peak50ms       Number           // most arrivals in 50 ms
-	Slots          Number           // equivalent slots that the retries use of a period
-	Clients        []ClientArrivals // the busiest, for the unfolded picture
+	Slots          Number           // equivalent slots that the retries use of a period, of the cells of a row
+	Clients        []ClientArrivals // the 40 busiest at most, for the unfolded picture
 }
 
-// ClientArrivals are one client's retries over the same span, a count per cell.
+// ClientArrivals are one client's retries over the span of all rows, which the
+// cells divide equally. Only what is still kept of single exchanges is counted.
 type ClientArrivals struct {
 	Label string
 	Cells []int32

@@ -21,6 +21,8 @@ type population struct {
 	firstBare int64              // moment of the first bare refusal of the present run
 	judged    int64              // seconds judged
 	timeline  timeline
+	arrivals  arrivals
+	layering  layering
 }
 
 type windowSecond struct {
@@ -71,11 +73,23 @@ func (e *engine) merge() {
 	p.peak50 = max(p.peak50, slices.Max(arrivals[:]))
 	p.judged++
 	p.timeline.add(e.now, &w.secondCounts)
+	e.noteArrivals()
 	e.loop.Tick(sustain.Second{
 		At: e.now, First: w.first, FirstEnded: w.firstEnded, FirstFailed: w.firstFailed, FirstRefused: w.firstRefused,
 		Attempts: w.attempts, Retries: w.retries, Refused: w.refused, Failed: w.failed, Good: w.good, Impatient: w.impatient,
 		MedianGap: e.herd.Reading(0).MedianGap, Known: true,
 	})
+}
+
+// noteArrivals counts the retries of this second.
+func (e *engine) noteArrivals() {
+	e.pop.arrivals.turn(e.now)
+	for s := range e.deltas {
+		for _, i := range e.deltas[s].retries {
+			f := e.flights.at(e.events[i].flight)
+			e.pop.arrivals.add(f.rec.Start, f.rec.Start-f.link.ParentStart)
+		}
+	}
 }
 
 // inVain counts the retries that kept to the wait and were refused on a route that

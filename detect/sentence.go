@@ -34,9 +34,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = "cannot judge: all requests bear the same time: the input has no time stamps"
 			v.Do = "Capture anew in a form that keeps time stamps: tcpdump -w, or dumpcap."
 		}
-		if e.mostlySealed() {
-			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", sealedText(e.sealed()), e.pop.total.attempts)
-			v.Do = "C" + unsealing[1:] + "."
+		if h := e.hidden(); e.mostlyHidden() && !e.headless() {
+			kinds := h.kinds()
+			v.What = fmt.Sprintf("cannot judge: %s, %d requests could be read", hiddenText(kinds), h.seen)
+			v.Do = sentence(most(kinds).wish)
 		}
 	case Clear:
 		v.What = clearText(&w.secondCounts)
@@ -55,7 +56,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 	if v.State >= Watch {
 		v.Party = j.party(e)
 		v.Who = v.Party.String()
-		j.advise(v)
+		j.advise(e, v)
 	}
 	v.NextEvidence = e.nextEvidence(v, seconds)
 }
@@ -195,10 +196,10 @@ func (p *population) worstRoute() int {
 }
 
 // advise takes the first mitigation of the gravest finding as what to do first.
-func (j *judge) advise(v *Verdict) {
+func (j *judge) advise(e *engine, v *Verdict) {
 	switch v.Cause {
 	case CauseCapacity:
-		v.Do, v.Dont = j.firstAdvice("capacity-not-behaviour")
+		v.Do, v.Dont = j.firstAdvice(e, "capacity-not-behaviour")
 	case CauseServer:
 		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
 		v.Dont = "Do not tune clients' retries before the servers answer again."
@@ -213,7 +214,7 @@ func (j *judge) advise(v *Verdict) {
 		return
 	}
 	if f := j.foremost(); f != nil {
-		v.Do, v.Dont = j.firstAdvice(f.sig.ID)
+		v.Do, v.Dont = j.firstAdvice(e, f.sig.ID)
 	}
 }
 
@@ -237,16 +238,22 @@ func (j *judge) foremost() *found {
 	return best
 }
 
-func (j *judge) firstAdvice(signature string) (do, dont string) {
+// firstAdvice is the first mitigation of those that can be done soonest.
+func (j *judge) firstAdvice(e *engine, signature string) (do, dont string) {
 	f := j.find(signature)
-	if f == nil || len(f.sig.Mitigations) == 0 {
+	if f == nil {
 		return "", ""
 	}
-	m := j.set.Mitigation(f.sig.Mitigations[0])
-	if m == nil {
+	var first *rules.Mitigation
+	for _, id := range j.serving(e, f.sig) {
+		if m := j.set.Mitigation(id); first == nil || turn(m) < turn(first) {
+			first = m
+		}
+	}
+	if first == nil {
 		return "", ""
 	}
-	return m.Title, m.Dont
+	return first.Title, first.Dont
 }
 
 // nextEvidence says what to fetch when the verdict is less than sure.
@@ -260,8 +267,9 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	if v.State >= Watch && !e.judge.loop.Baseline && e.opt.Capacity <= 0 {
 		next = append(next, "no calm time before the incident: add an earlier log or capture, or give --capacity, to tell demand from retries")
 	}
-	if n := e.sealed(); n > 0 {
-		next = append(next, sealedText(n)+": "+unsealing)
+	h := e.hidden()
+	for _, k := range h.kinds() {
+		next = append(next, k.text+": "+k.wish)
 	}
 	if e.names.byKey && len(e.names.byCred) == 0 && e.pop.total.attempts > 0 {
 		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")

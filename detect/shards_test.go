@@ -21,7 +21,7 @@ func TestShardsGiveTheSameSnapshot(t *testing.T) {
 		for _, shards := range []int{1, 2, 7} {
 			p := recording(t, res, detect.Options{Shards: shards})
 			runAll(t, p)
-			view := detect.View{Client: res.Clients[0].Addr.String(), TopK: 20}
+			view := detect.View{Client: res.Clients[0].Addr.String(), TopK: 20, Arrivals: true}
 			now := p.Snapshot(view)
 			view.Whole = true
 			all := p.Snapshot(view)

@@ -87,6 +87,11 @@ func (t *addrTable) find(ip *[16]byte) *addrCell {
 	}
 }
 
+// touch reads the cell at which find will begin.
+func (t *addrTable) touch(ip *[16]byte) uint32 {
+	return t.cells[maphash.Bytes(t.seed, ip[:])&uint64(len(t.cells)-1)].id
+}
+
 // put gives an address that is not there a number above 0.
 func (t *addrTable) put(ip *[16]byte, id uint32) {
 	if 4*(t.used+1) > 3*len(t.cells) {

@@ -62,6 +62,8 @@ type Snapshot struct {
 	Arrivals       Arrivals // if View.Arrivals
 	Growth         []Growth // what grew most since before the incident, first
 	Reach          []Reach  // how much of the avoidable load few clients make
+	Limit          Limit
+	Habits         []Habit // how each agent's clients wait, most waits first; at most 64
 }
 
 // Source is one input and its health.
@@ -228,6 +230,7 @@ type Client struct {
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry
 	Policy                    PolicyEstimate
+	Hints                     Obedience
 	Signatures                []string
 	Score                     float64
 	LastSeen                  int64
@@ -239,6 +242,7 @@ type Mitigation struct {
 	Effect                  *Effect // nil until predicted
 	Expect                  string  // expected effect in words
 	Risk, Dont, Undo, Check string
+	Stop                    string   // when to leave it, or go no further with it; "" not told
 	Because                 []string // signatures that call for it
 	Snippets                []Snippet
 }

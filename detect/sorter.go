@@ -13,8 +13,9 @@ import (
 type sorter struct {
 	blocks []*block // all there are
 	free   []uint32 // those that are empty
+	lent   int      // those that are empty, and whose exchanges are still read
 	fill   uint32   // the one being filled
-	max    int      // of blocks
+	max    int      // of blocks with exchanges that wait
 
 	order []place // exchanges in it, in order from head on
 	head  int
@@ -27,7 +28,7 @@ type sorter struct {
 }
 
 // block keeps exchanges in the order in which they came. It is free again when
-// all of them have left.
+// all of them have left and have been given back.
 type block struct {
 	recs []record
 	text []byte
@@ -45,9 +46,12 @@ type place struct {
 const (
 	blockRecords = 512
 	blockText    = 128 << 10 // bytes of targets, and one more target at most
+	noBlock      = 1<<32 - 1
 )
 
-func newSorter(records int) *sorter { return &sorter{max: max(records/blockRecords, 2)} }
+func newSorter(records int) *sorter {
+	return &sorter{max: max(records/blockRecords, 2), fill: noBlock}
+}
 
 func (w *sorter) rec(p *place) *record { return &w.blocks[p.at/blockRecords].recs[p.at%blockRecords] }
 
@@ -67,17 +71,18 @@ func (w *sorter) late(x *capture.Exchange) bool {
 // room returns the block in which there is room for one exchange more; nil when
 // the window is full.
 func (w *sorter) room() *block {
-	if len(w.blocks) > 0 {
+	if w.fill != noBlock {
 		if b := w.blocks[w.fill]; len(b.recs) < blockRecords && len(b.text) < blockText {
 			return b
 		}
 	}
-	if n := len(w.free); n > 0 {
+	n := len(w.free)
+	switch {
+	case len(w.blocks)-w.lent-n >= w.max:
+		return nil
+	case n > 0:
 		w.fill, w.free = w.free[n-1], w.free[:n-1]
-	} else {
-		if len(w.blocks) >= w.max {
-			return nil
-		}
+	default:
 		w.fill = uint32(len(w.blocks))
 		w.blocks = append(w.blocks, &block{recs: make([]record, 0, blockRecords)})
 	}
@@ -149,8 +154,9 @@ func (w *sorter) before(t int64, n int) int {
 	return i
 }
 
-// next lets the earliest exchange leave.
-func (w *sorter) next() {
+// next lets the earliest exchange leave. Where its block is empty then, that is
+// added to emptied: what has left may be read until reuse.
+func (w *sorter) next(emptied []uint32) []uint32 {
 	w.left, w.begun = w.order[w.head], true
 	at := &w.rec(&w.left).At
 	w.leftA = [2]uint64{at.A, at.B}
@@ -158,9 +164,10 @@ func (w *sorter) next() {
 	k := w.left.at / blockRecords
 	b := w.blocks[k]
 	if b.left--; b.left == 0 {
-		b.recs, b.text = b.recs[:0], b.text[:0]
-		if k != w.fill { // that one is used on
-			w.free = append(w.free, k)
+		emptied = append(emptied, k)
+		w.lent++
+		if k == w.fill {
+			w.fill = noBlock
 		}
 	}
 	if w.head == len(w.order) {
@@ -169,4 +176,15 @@ func (w *sorter) next() {
 		n := copy(w.order, w.order[w.head:])
 		w.order, w.head, w.fresh = w.order[:n], 0, w.fresh-w.head
 	}
+	return emptied
+}
+
+// reuse takes blocks back of which nothing is read any more.
+func (w *sorter) reuse(emptied []uint32) {
+	for _, k := range emptied {
+		b := w.blocks[k]
+		b.recs, b.text = b.recs[:0], b.text[:0]
+	}
+	w.free = append(w.free, emptied...)
+	w.lent -= len(emptied)
 }

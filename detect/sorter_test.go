@@ -24,7 +24,7 @@ func TestSorter(t *testing.T) {
 		for range n {
 			x, target := w.first()
 			got = append(got, text(&x.Exchange, target))
-			w.next()
+			w.reuse(w.next(nil))
 		}
 	}
 	for i := range 40 * records {

@@ -20,9 +20,9 @@ func (c *client) overspend(d *delta, f *flight) {
 
 // overspent tells whether retries are more than a fifth of all that a client sent,
 // beyond what one bad request explains (Finagle's budget: a fifth).
-func (c *client) overspent() bool {
+func (c *client) overspent(h *history) bool {
 	const fewest, part = 3, 5
-	return c.did[uncovered] >= fewest && part*uint32(c.did[uncovered]) >= c.attempts
+	return h.did[uncovered] >= fewest && part*uint32(h.did[uncovered]) >= c.attempts
 }
 
 func (b *budgetWindow) at(t int64) *budgetWindow {

@@ -27,7 +27,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	}
 	j := &e.judge
 	s := &Snapshot{
-		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: "server",
+		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: e.opt.perspective(),
 		Verdict: j.state.now, NotJudged: slices.Clone(j.notJudged), Events: slices.Clone(j.events),
 		Totals: e.totals(), Behind: e.behind(), Matcher: e.matcher(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
 	}
@@ -35,15 +35,24 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if v.Whole {
 		s.Verdict = j.whole(e)
 	}
-	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, e.quality())
+	quality := e.quality()
+	if h := e.hidden(); s.Verdict.State <= Recovering { // calm is as sure as it was seen
+		quality = min(quality, 1-h.share())
+	}
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality)
 	if j.set != nil {
 		s.Findings = j.findings(e)
-		s.Mitigations = j.mitigations(v.Whole)
+		s.Mitigations = j.mitigations(s.Perspective, v.Whole)
 	}
 	if d := e.judge.detected(&s.Verdict); d > 0 {
 		s.Totals.DetectS = Some(seconds(d))
 	}
+	s.Limit = e.scopes.reading()
 	e.clientRows(s, v)
+	s.Layers = e.shownLayers(v.Whole)
+	if v.Arrivals {
+		s.Arrivals = e.arrivals(v.Period)
+	}
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)
 	}
@@ -128,10 +137,7 @@ func (e *engine) rates() Recent {
 func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
 	var others, row Client
-	var policies [agentGroups]PolicyEstimate
-	for g := range e.names.agentOf {
-		policies[g] = e.estimate(g)
-	}
+	habits := e.readHabits()
 	for id := range uint32(e.clients.len()) {
 		c := e.clients.at(id)
 		if c.attempts == 0 {
@@ -139,7 +145,8 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 		}
 		s.ClientCount++
 		row = e.clientRow(int(id), c)
-		row.Policy = policies[c.agentGroup]
+		row.Policy = habits[c.agentGroup].Policy
+		habits[c.agentGroup].count(c, e.histories.of(c))
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -154,6 +161,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	s.Clients = slices.Clip(rows)
 	others.Label = fmt.Sprintf("%d others", s.ClientCount-len(rows))
 	s.ClientsOthers = others
+	s.Habits = told(&habits)
 }
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {
@@ -187,34 +195,18 @@ func (e *engine) clientRow(id int, c *client) Client {
 	if c.first > 0 {
 		row.Amplification = Some(float64(c.attempts) / float64(c.first))
 	}
-	if m, mad, ok := c.gapStats(); ok {
+	h := e.histories.of(c)
+	if m, mad, ok := h.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
 	}
-	if c.did[hinted] > 0 {
-		row.EarlyShare = Some(float64(c.did[early]) / float64(c.did[hinted]))
+	if h.did[hinted] > 0 {
+		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))
 	}
 	from := max(c.firstSeen, e.judge.state.since)
+	row.Hints = h.obeys.reading()
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
 	e.signatures(c, &row)
 	return row
-}
-
-// estimate names the policy that the waits of an agent group keep to, where it can
-// be told. It is read anew: what a view asks must not change what is judged.
-func (e *engine) estimate(group int) PolicyEstimate {
-	sum := e.habits.of(group)
-	if sum.Waits() < enoughWaits {
-		return PolicyEstimate{}
-	}
-	r := sum.Reading()
-	if !r.Sure {
-		return PolicyEstimate{Says: r.Sentence()}
-	}
-	out := PolicyEstimate{Family: r.Family, Probability: r.FamilyProbability, Says: r.Sentence()}
-	if r.Named && len(r.Names) > 0 {
-		out.Name, out.Probability = r.Names[0], r.Probability
-	}
-	return out
 }
 
 // signatures names the live findings a client has a part in; its score is the
@@ -223,7 +215,7 @@ func (e *engine) signatures(c *client, row *Client) {
 	j := &e.judge
 	for i := range j.found {
 		f := &j.found[i]
-		if j.takesPart(f, c) {
+		if j.takesPart(f, c, e.histories.of(c)) {
 			if !slices.Contains(row.Signatures, f.sig.ID) {
 				row.Signatures = append(row.Signatures, f.sig.ID)
 			}

@@ -29,3 +29,14 @@ func BenchmarkReading(b *testing.B) {
 		e.Reading()
 	}
 }
+
+// The tables of a class are made when its first wait is seen.
+func BenchmarkTables(b *testing.B) {
+	b.ReportAllocs()
+	for range b.N {
+		s := newScorer(libraries)
+		for n := 1; n <= retries; n++ {
+			s.table(0, n)
+		}
+	}
+}

@@ -49,6 +49,19 @@ func edge(bin int) float64 {
 // middle is the geometric middle of a bin in seconds.
 func middle(bin int) float64 { return math.Sqrt(edge(bin) * edge(bin+1)) }
 
+// edges, middles and widths are those of the bins: lower edges in seconds, one more
+// than there are bins, geometric middles, and how wide a bin is as a logarithm. The
+// tables of every retry and model ask for them.
+var edges, middles, widths = func() (e [bins + 1]float64, m, w [bins]float64) {
+	for i := range e {
+		e[i] = edge(i)
+	}
+	for i := range m {
+		m[i], w[i] = middle(i), math.Log(edge(i+1)/edge(i))
+	}
+	return e, m, w
+}()
+
 // logs are the logarithms of the bins' middles, in perOctave-ths above 1 us.
 var logs = func() (l [bins]uint16) {
 	for i := range l {

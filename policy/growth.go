@@ -61,12 +61,14 @@ func (e *Evidence) growth() (g Growth) {
 		g.deviation = math.Sqrt(max(within/float64(n), 0)) / perOctave * math.Ln2
 		g.Jitter = spread(g.deviation)
 	}
-	g.climb(means)
+	g.climb(means, len(means) > tracked)
 	return g
 }
 
-// climb finds the multiplier and the ceiling in the mean logarithms.
-func (g *Growth) climb(means []float64) {
+// climb finds the multiplier and the ceiling in the mean logarithms. pooled: the
+// last of them is that of all later retries, so many steps up that it only shows a
+// ceiling.
+func (g *Growth) climb(means []float64, pooled bool) {
 	if len(means) < 2 {
 		return
 	}
@@ -78,7 +80,11 @@ func (g *Growth) climb(means []float64) {
 		g.Multiplier = math.Exp2((means[len(means)-1] - means[0]) / float64(len(means)-1) / perOctave)
 		return
 	}
-	g.Multiplier = math.Exp2((means[top] - means[0]) / float64(top) / perOctave)
+	last := top // a step up as high as the others
+	if pooled && top == len(means)-1 {
+		last--
+	}
+	g.Multiplier = math.Exp2((means[last] - means[0]) / float64(last) / perOctave)
 	if top < len(means)-1 && (means[top]-means[0])/float64(top) >= grows {
 		g.Ceiling = seconds(fromLog(means[len(means)-1]))
 	}

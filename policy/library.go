@@ -27,7 +27,8 @@ var libraries = []library{
 	{"tenacity-exponential", "exponential base=1s cap=none", "tenacity 9.1 tenacity/wait.py, wait_exponential"},
 	{"tenacity-random-exponential", "full-jitter base=1s cap=none", "tenacity 9.1 tenacity/wait.py, wait_random_exponential"},
 	{"tenacity-exponential-jitter", "additive-jitter base=1s cap=none add=1s", "tenacity 9.1 tenacity/wait.py, wait_exponential_jitter"},
-	{"celery", "fixed base=3m attempts=4", "celery 5.6 celery/app/task.py, default_retry_delay"},
+	{"google-api-python", "full-jitter base=2s cap=none", "google-api-python-client 1.7 googleapiclient/http.py, _retry_request; the count is the user's"},
+	{"swiftclient", "exponential base=1s cap=64s attempts=6", "python-swiftclient 4.1 swiftclient/client.py, Connection"},
 	{"google-api-core", "full-jitter base=1s cap=1m", "python-api-core google/api_core/retry/retry_base.py; it ends after 120 s"},
 
 	// Providers' SDKs.
@@ -43,8 +44,8 @@ var libraries = []library{
 	{"gax", "full-jitter base=1s cap=30s", "gax-go v2 call_option.go, Backoff; it ends with its context"},
 	{"kiota", "hint-exact own=additive-jitter base=3s cap=none add=1s longest=none attempts=4", "kiota-http-go 1.5 retry_handler.go"},
 	{"stripe-go", "scaled-jitter growth=quadratic base=500ms cap=5s low=0.75 high=1 floor=500ms attempts=3", "stripe-go 86.2 stripe.go, sleepTime"},
-	{"stripe-python", "scaled-jitter base=500ms cap=5s low=0.5 high=1 floor=500ms attempts=3", "stripe-python 15.3 stripe/_http_client.py"},
-	{"stripe-node", "scaled-jitter base=500ms cap=5s low=0.5 high=1 floor=500ms attempts=3", "stripe-node 22.5 src/RequestSender.ts, stripe.core.ts"},
+	{"stripe-python", "hint-max own=scaled-jitter base=500ms cap=5s low=0.5 high=1 floor=500ms longest=1m over=own attempts=3", "stripe-python 15.3 stripe/_http_client.py"},
+	{"stripe-node", "scaled-jitter base=250ms cap=5s low=0.5 high=1 floor=500ms attempts=3", "stripe-node 22.5 src/RequestSender.ts, stripe.core.ts: it counts its retries from 0"},
 	{"octokit", "square base=1s attempts=4", "octokit plugin-retry.js 8.1 src/error-request.ts, wrap-request.ts"},
 
 	// Go.

@@ -90,7 +90,7 @@ func newScorer(from []library) *scorer {
 		if i < 0 {
 			i = len(keys)
 			keys = append(keys, key)
-			s.models = append(s.models, model{family: p.ownFamily()})
+			s.models = append(s.models, model{family: p.waitFamily()})
 		}
 		s.models[i].members = append(s.models[i].members, p)
 	}

@@ -87,8 +87,11 @@ func cumulative(x, low, high, mean, tick float64) float64 {
 
 // integral of 1 - exp(-y/mean) from 0 to y.
 func integral(y, mean float64) float64 {
-	if y <= 0 {
+	switch {
+	case y <= 0:
 		return 0
+	case y > 40*mean: // the exponential is less than the rounding
+		return y - mean
 	}
 	return y + mean*math.Expm1(-y/mean)
 }

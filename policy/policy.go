@@ -126,14 +126,36 @@ func (p *Policy) ownFamily() string {
 // gaveUp tells whether retry n would be one attempt too many.
 func (p *Policy) gaveUp(n int) bool { return p.Attempts > 0 && n >= p.Attempts }
 
+// waitFamily is the family of what is waited where there is no hint: a factor
+// drawn last makes a timer a jittered one.
+func (p *Policy) waitFamily() string {
+	switch own := p.ownFamily(); own {
+	case Exponential, Fixed, Linear, Square:
+		if p.scalesMax() && p.Low != p.High {
+			return ScaledJitter
+		}
+		return own
+	default:
+		return own
+	}
+}
+
 // wait draws the delay of a family that knows no hint.
 func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, again bool) {
-	b := max(p.ceiling(r.N), 0)
 	switch family {
 	case Immediate:
 		return 0, true
 	case Fixed:
 		return max(p.Base, 0), true
+	case Schedule:
+		return p.scheduled(r.N), true
+	case Decorrelated:
+		return p.decorrelated(r.Prev, rng), true
+	case SmoothJitter:
+		return p.smooth(r, rng), true
+	}
+	b := max(p.ceiling(r.N), 0)
+	switch family {
 	case Linear, Square, Exponential:
 		return b, true
 	case ImmediateFirst:
@@ -141,8 +163,6 @@ func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, 
 			return 0, true
 		}
 		return b, true
-	case Schedule:
-		return p.scheduled(r.N), true
 	case FullJitter:
 		return upTo(b, rng), true
 	case EqualJitter:
@@ -151,10 +171,6 @@ func (p *Policy) wait(family string, r Retry, rng *rand.Rand) (d time.Duration, 
 		return max(p.scaled(b, rng), p.Floor), true
 	case AdditiveJitter:
 		return b + upTo(p.Add, rng), true
-	case Decorrelated:
-		return p.decorrelated(r.Prev, rng), true
-	case SmoothJitter:
-		return p.smooth(r, rng), true
 	}
 	return 0, false
 }

@@ -87,7 +87,7 @@ func modelOf(s *scorer, name string) int {
 
 // familyOf is the family a reading should name.
 func familyOf(p *Policy) string {
-	if f := p.ownFamily(); f != SmoothJitter {
+	if f := p.waitFamily(); f != SmoothJitter {
 		return f
 	}
 	return Decorrelated

@@ -36,12 +36,13 @@ func (s *scorer) table(class, n int) *table {
 func (s *scorer) build(class, n int) *table {
 	t := &table{width: s.human() + 1, expect: make([]fit, s.human()+1)}
 	lls := make([]int16, bins*t.width)
-	shares := make([][]float64, s.human())
+	spans, shares := make([][]span, s.human()), make([][]float64, s.human())
 	for i, m := range s.models {
-		shares[i] = s.column(lls, t, i, m.spans(n), class)
+		spans[i] = m.spans(n)
+		shares[i] = s.column(lls, t, i, spans[i], class)
 	}
 	for bin := range bins {
-		x := middle(bin)
+		x := middles[bin]
 		if bin == 0 && tick(class) > 0 {
 			x = 0
 		}
@@ -55,8 +56,8 @@ func (s *scorer) build(class, n int) *table {
 			t.costs[bin][i] = uint16(t.best[bin] - ll)
 		}
 	}
-	for i, m := range s.models {
-		t.expect[i] = t.expected(i, m.spans(n), shares[i], class)
+	for i := range s.models {
+		t.expect[i] = t.expected(i, spans[i], shares[i], class)
 	}
 	return t
 }
@@ -67,9 +68,9 @@ func (s *scorer) column(lls []int16, t *table, i int, spans []span, class int) [
 	shares := make([]float64, bins)
 	low := reaches(0, spans, class)
 	for bin := range bins {
-		high := reaches(edge(bin+1), spans, class)
+		high := reaches(edges[bin+1], spans, class)
 		shares[bin] = max(high-low, 0)
-		x, density := middle(bin), shares[bin]/math.Log(edge(bin+1)/edge(bin))
+		x, density := middles[bin], shares[bin]/widths[bin]
 		if bin == 0 {
 			if r := tick(class); r > 0 { // the clock says 0: so likely is one tick
 				x, density = 0, (reaches(r/50, spans, class)-reaches(-r/50, spans, class))*25
@@ -81,7 +82,7 @@ func (s *scorer) column(lls []int16, t *table, i int, spans []span, class int) [
 	if tick(class) > 0 {
 		return ticked(spans, class)
 	}
-	shares[0] = reaches(edge(1), spans, class) // whatever is shorter
+	shares[0] = reaches(edges[1], spans, class) // whatever is shorter
 	return shares
 }
 

@@ -98,6 +98,9 @@ func (p *Policy) Words() string {
 		grows = fmt.Sprintf("grows %g times from %s", p.Multiplier, short(p.Base))
 	}
 	grows += limit
+	if p.waitFamily() == ScaledJitter {
+		return fmt.Sprintf("%s, times %g to %g", grows, p.Low, p.High)
+	}
 	switch p.ownFamily() {
 	case Immediate:
 		return "retries at once"
@@ -117,8 +120,6 @@ func (p *Policy) Words() string {
 		return grows + ", full jitter"
 	case EqualJitter:
 		return grows + ", half of it jitter"
-	case ScaledJitter:
-		return fmt.Sprintf("%s, times %g to %g", grows, p.Low, p.High)
 	case AdditiveJitter:
 		return grows + ", plus up to " + short(p.Add)
 	case Decorrelated:

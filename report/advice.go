@@ -37,6 +37,7 @@ func (p *page) mitigation(n int, m *detect.Mitigation, snippets bool) {
 	p.term(indent, "do not", label, m.Dont)
 	p.term(indent, "undo", label, m.Undo)
 	p.term(indent, "check", label, m.Check)
+	p.term(indent, "stop", label, m.Stop)
 	p.term(indent, "because", label, strings.Join(m.Because, ", "))
 	if !snippets {
 		return

@@ -76,8 +76,17 @@ func storm() *detect.Snapshot {
 				Label: "10.1.0.36", Name: "acme", Agent: "batch-sync/1.4", Attempts: 10, OK: 2, Refused: 8, Failed: 8, Retries: 8, First: 2,
 				Amplification: detect.Some(5), GapMedianS: detect.Some(1.008), EarlyShare: detect.Some(1), AvoidablePerS: detect.Some(0.9),
 				Policy: detect.PolicyEstimate{Family: "fixed", Name: "fixed 1 s", Probability: 0.97}, Signatures: []string{"lockstep", "hint-ignored"}, Score: 0.98,
+				Hints: detect.Obedience{Use: detect.HintIgnored, Share: 1, N: 8, Early: detect.Some(2.5)},
 			},
 			{Label: "10.2.0.5", Agent: "shop-app/3.1", Attempts: 6, OK: 6, Amplification: detect.Some(1), Victim: true},
+		},
+		Habits: []detect.Habit{
+			{
+				Agent: "batch-sync/1.4", Clients: 56, Retries: 3601, Waits: 3601, Says: "waits 1 s, no jitter, gives up after 5 attempts: like fetch-retry or haproxy",
+				Sure: true, Policy: detect.PolicyEstimate{Family: "fixed", Name: "fetch-retry", Probability: 0.97}, RunnerUp: "uncatalogued fixed", Odd: 0.03,
+				Hints: detect.Obedience{Use: detect.HintIgnored, Share: 0.94, N: 640, Early: detect.Some(2.31), Idle: detect.Some(0.02)}, Obedient: 56,
+			},
+			{Clients: 2, Retries: 69, Waits: 2, Says: "cannot tell: too few waits (2 seen)", Hints: detect.Obedience{Use: detect.HintClipped, Share: 1, N: 67, Clip: detect.Some(30)}},
 		},
 		ClientsOthers: detect.Client{Label: "65 others", Attempts: 5054, OK: 1372, Refused: 3672, AvoidablePerS: detect.Some(41)},
 		Mitigations: []detect.Mitigation{{

@@ -57,6 +57,10 @@ func healthText(h *capture.Health) string {
 		{h.Late, "came late"},
 		{h.ClockSteps, "steps of the clock"},
 		{h.Encrypted, "connections encrypted"},
+		{h.Rejected, "connections refused"},
+		{h.Cut, "connections cut too short to be read"},
+		{h.QUIC, "packets of QUIC: cannot be read"},
+		{h.Unasked, "answers that nobody asked for"},
 		{h.Retries, "retries by the logging hop itself"},
 	} {
 		if loss.n > 0 {

@@ -24,6 +24,9 @@ type jsonReport struct {
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
+	Habits        []jsonHabit      `json:"habits,omitempty"`
+	Limit         *jsonLimit       `json:"limit,omitempty"`
+	Events        []jsonEvent      `json:"events"`
 }
 
 type jsonSource struct {
@@ -50,6 +53,10 @@ type jsonHealth struct {
 	Late       uint64     `json:"late"`
 	ClockSteps uint64     `json:"clock_steps"`
 	Encrypted  uint64     `json:"encrypted"`
+	Rejected   uint64     `json:"refused_connections,omitempty"`
+	Cut        uint64     `json:"cut_connections,omitempty"`
+	QUIC       uint64     `json:"quic_packets,omitempty"`
+	Unasked    uint64     `json:"unasked_answers,omitempty"`
 	Truncated  bool       `json:"truncated"`
 	Resolution number     `json:"resolution_s"`
 	Notes      []text     `json:"notes,omitempty"`
@@ -168,6 +175,7 @@ type jsonClient struct {
 	Avoidable     number      `json:"avoidable_per_s"`
 	Victim        bool        `json:"victim"`
 	Policy        *jsonPolicy `json:"policy"`
+	Hints         *jsonHints  `json:"hints,omitempty"`
 	Score         measure     `json:"score"`
 }
 
@@ -188,6 +196,7 @@ type jsonMitigation struct {
 	Dont     text          `json:"dont"`
 	Undo     text          `json:"undo"`
 	Check    text          `json:"check"`
+	Stop     text          `json:"stop"`
 	Because  []text        `json:"because"`
 	Snippets []jsonSnippet `json:"snippets"`
 }
@@ -217,6 +226,8 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
+		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
+		Events: each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -249,7 +260,7 @@ func sourceOf(s *detect.Source) jsonSource {
 		Name: text(s.Name), Kind: text(s.Kind), Vantage: text(s.Vantage), Primary: s.Primary, Note: maybe(s.Note), Offset: measure(s.OffsetSeconds),
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
-			Encrypted: h.Encrypted, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
+			Encrypted: h.Encrypted, Rejected: h.Rejected, Cut: h.Cut, QUIC: h.QUIC, Unasked: h.Unasked, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
 			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: part(h.Sampled), Failures: h.FailuresOnly,
 			First: moment(h.From), Last: moment(h.To), Silence: number{V: float64(h.Silence) / 1e9, Known: h.From != 0}, SilentAt: moment(h.SilentAt),
 			Crowded: h.Crowded, Down: text(h.Down),
@@ -308,13 +319,14 @@ func clientOf(c *detect.Client) jsonClient {
 	if c.Policy.Family != "" {
 		out.Policy = &jsonPolicy{text(c.Policy.Family), text(c.Policy.Name), measure(c.Policy.Probability)}
 	}
+	out.Hints = hintsOf(&c.Hints)
 	return out
 }
 
 func mitigationOf(m *detect.Mitigation) jsonMitigation {
 	out := jsonMitigation{
 		ID: text(m.ID), Title: text(m.Title), Who: text(m.Who), When: text(m.When), Expect: text(m.Expect), Risk: text(m.Risk),
-		Dont: text(m.Dont), Undo: text(m.Undo), Check: text(m.Check), Because: texts(m.Because),
+		Dont: text(m.Dont), Undo: text(m.Undo), Check: text(m.Check), Stop: text(m.Stop), Because: texts(m.Because),
 		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet{text(s.For), lines(s.Text)} }),
 	}
 	if e := m.Effect; e != nil {

@@ -18,12 +18,17 @@ type Options struct {
 	Color    bool // text: the verdict's line in colour
 	ASCII    bool // text and brief: no other characters
 	Snippets bool // text: configuration under each mitigation
+
+	FailOn  detect.State // JUnit: the verdict from which the gate fails
+	Command string       // Markdown, HTML: how to make the report again
+	Filter  string       // Markdown, HTML: which clients are listed; "" all
+	Rules   string       // Markdown, HTML: what was judged by
 }
 
 // Form writes a report. Errors are those of the writer.
 type Form func(w io.Writer, s *detect.Snapshot, o Options) error
 
-// FormOf returns the form of a name: text, brief or json; nil for others.
+// FormOf returns the form of a name; nil where there is none.
 func FormOf(name string) Form {
 	switch name {
 	case "text":
@@ -32,12 +37,26 @@ func FormOf(name string) Form {
 		return Brief
 	case "json":
 		return JSON
+	case "markdown":
+		return Markdown
+	case "html":
+		return HTML
+	case "junit":
+		return JUnit
+	case "openmetrics":
+		return OpenMetrics
 	}
 	return nil
 }
 
 // Names lists the forms that FormOf knows.
-func Names() []string { return []string{"text", "brief", "json"} }
+func Names() []string {
+	return []string{"text", "brief", "json", "markdown", "html", "junit", "openmetrics"}
+}
+
+// Written tells whether a form is an incident report, which shows chains, a fine
+// timeline and the arrivals as well.
+func Written(name string) bool { return name == "markdown" || name == "html" }
 
 // write hands a finished report over in one piece.
 func write(w io.Writer, b *bytes.Buffer, o Options) error {

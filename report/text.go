@@ -15,9 +15,11 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	var p page
 	p.verdict(s, o)
 	p.totals(s)
+	p.marks(s)
 	p.findings(s)
 	p.notJudged(s)
 	p.clients(s, o)
+	p.habits(s)
 	p.mitigations(s, o)
 	p.input(s, o)
 	return write(w, &p.Buffer, o)
@@ -123,6 +125,7 @@ func (p *page) totals(s *detect.Snapshot) {
 		p.term(2, "retries", labels, text)
 	}
 	p.behind(s)
+	p.term(2, "limit", labels, limitText(&s.Limit))
 	var rates []string
 	for _, r := range []struct {
 		name, when string

@@ -17,11 +17,20 @@ import (
 // checker shows them all.
 type document struct {
 	file     string
+	lines    []string // of the file
 	problems []Problem
 }
 
 func (d *document) fail(n *yaml.Node, format string, args ...any) {
-	d.problems = append(d.problems, Problem{d.file, n.Line, fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, Problem{File: d.file, Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...)})
+}
+
+func (d *document) placeOf(n *yaml.Node) place {
+	at := place{file: d.file, line: n.Line, column: n.Column}
+	if n.Line > 0 && n.Line <= len(d.lines) {
+		at.source = strings.TrimRight(d.lines[n.Line-1], "\r")
+	}
+	return at
 }
 
 // mapping returns the values of a mapping by key. Keys that are unknown or there

@@ -1,12 +1,15 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 )
 
@@ -33,6 +36,9 @@ type compiler struct {
 	clauses []clause
 }
 
+// parserPlace is how the parser ends its messages; ours begin with the place in the file.
+var parserPlace = regexp.MustCompile(` \(\d+:\d+\)$`)
+
 const maxExpression = 2000 // bytes; the longest embedded one has 300, and depth is bounded by it
 
 func (c *compiler) parse(text string) (ast.Node, error) {
@@ -40,9 +46,14 @@ func (c *compiler) parse(text string) (ast.Node, error) {
 		return nil, fmt.Errorf("an expression of %d bytes: at most %d", len(text), maxExpression)
 	}
 	tree, err := parser.Parse(text)
-	if err != nil {
+	if cause := err; err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, fmt.Errorf("cannot read the expression: %s", first)
+		err = fmt.Errorf("cannot read the expression: %s", parserPlace.ReplaceAllString(first, ""))
+		var where *file.Error
+		if errors.As(cause, &where) {
+			return nil, located(where.From, err)
+		}
+		return nil, err
 	}
 	return tree.Node, nil
 }
@@ -72,10 +83,10 @@ func (c *compiler) truth(node ast.Node) (condition, error) {
 	case *ast.IdentifierNode:
 		id, err := c.feature(n.Value)
 		if err != nil {
-			return nil, err
+			return nil, located(n.Location().From, err)
 		}
 		if !features[id].Boolean {
-			return nil, fmt.Errorf("%s is a number: compare it with something", n.Value)
+			return nil, located(n.Location().From, fmt.Errorf("%s is a number: compare it with something", n.Value))
 		}
 		c.clauses = append(c.clauses, clause{id, n.Value})
 		return func(v *Values) bool { return v.x[id] != 0 }, nil
@@ -142,10 +153,10 @@ func (c *compiler) number(node ast.Node) (quantity, error) {
 	case *ast.IdentifierNode:
 		id, err := c.feature(n.Value)
 		if err != nil {
-			return nil, err
+			return nil, located(n.Location().From, err)
 		}
 		if features[id].Boolean {
-			return nil, fmt.Errorf("%s is yes or no: write %s or !%s, without a number", n.Value, n.Value, n.Value)
+			return nil, located(n.Location().From, fmt.Errorf("%s is yes or no: write %s or !%s, without a number", n.Value, n.Value, n.Value))
 		}
 		return func(v *Values) float64 { return v.x[id] }, nil
 	case *ast.UnaryNode:
@@ -206,9 +217,9 @@ func (c *compiler) call(n *ast.BuiltinNode) (quantity, error) {
 	}[n.Name]
 	switch takes := len(n.Arguments); {
 	case combine == nil:
-		return nil, fmt.Errorf("the function %s is not available: min, max and abs are", n.Name)
+		return nil, located(n.Location().From, fmt.Errorf("the function %s is not available: min, max and abs are", n.Name))
 	case n.Name == "abs" && takes != 1, n.Name != "abs" && takes != 2:
-		return nil, fmt.Errorf("abs takes one number, min and max take two, not %d: %s", takes, n)
+		return nil, located(n.Location().From, fmt.Errorf("abs takes one number, min and max take two, not %d: %s", takes, n))
 	}
 	a, b, err := c.pair(n.Arguments[0], n.Arguments[len(n.Arguments)-1])
 	return func(v *Values) float64 { return combine(a(v), b(v)) }, err
@@ -253,5 +264,6 @@ func notUnderstood(node ast.Node, want string) error {
 	if len(text) > 60 {
 		text = append(text[:60], '…')
 	}
-	return fmt.Errorf("%s is not %s; a rule may use + - * / **, comparisons, && || !, a ? b : c, min, max and abs", string(text), want)
+	return located(node.Location().From,
+		fmt.Errorf("%s is not %s; a rule may use + - * / **, comparisons, && || !, a ? b : c, min, max and abs", string(text), want))
 }

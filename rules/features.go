@@ -104,6 +104,13 @@ const (
 	CeilingS
 	AttemptCap
 	IgnoredShare
+	LayeredRequests
+	LayerBoundaries
+	LayerHold
+	LayerChance
+	LayerCount
+	LayerMultiplier
+	LayerWorst
 	featureCount
 )
 
@@ -210,6 +217,13 @@ var features = [featureCount]Feature{
 	{ID: CeilingS, Name: "ceiling_s", Unit: "s", Scopes: together, Meaning: "where waits stop growing"},
 	{ID: AttemptCap, Name: "attempt_cap", Unit: "attempts", Scopes: together, Meaning: "attempts after which these clients give up, where they do"},
 	{ID: IgnoredShare, Name: "ignored_share", Scopes: together, Meaning: "share of those waits that a hint had told otherwise"},
+	{ID: LayeredRequests, Name: "layered_requests", Unit: "requests", Scopes: together, Meaning: "requests that show by themselves that two layers retry: by two counters, by declared tries, by their ids"},
+	{ID: LayerBoundaries, Name: "layer_boundaries", Unit: "waits", Scopes: together, Meaning: "waits between bursts of one length, by which layers are told from timing"},
+	{ID: LayerHold, Name: "layer_hold", Scopes: together, Meaning: "share of them that are longer than all waits of the bursts on both sides"},
+	{ID: LayerChance, Name: "layer_chance", Scopes: together, Meaning: "chance of so many in one layer (Chernoff's bound)"},
+	{ID: LayerCount, Name: "layers", Unit: "layers", Scopes: together, Meaning: "layers that retry"},
+	{ID: LayerMultiplier, Name: "layer_multiplier", Unit: "attempts", Scopes: together, Meaning: "attempts for each request that was retried"},
+	{ID: LayerWorst, Name: "layer_worst", Unit: "attempts", Scopes: together, Meaning: "the same, if each layer used all its attempts"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -28,21 +29,6 @@ const (
 	maxEntries  = 2000      // files and folders looked at
 	maxProblems = 100       // told of one file
 )
-
-// Problem is what is wrong with a rule file.
-type Problem struct {
-	File    string
-	Line    int // 0 where the whole file or folder is meant
-	Message string
-}
-
-// Error tells the problem as file:line: message.
-func (p Problem) Error() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
-}
 
 // Load reads the embedded rules, then those of dirs, which add to them or
 // replace them by id. Its error joins a Problem for each mistake.
@@ -62,11 +48,17 @@ func Load(dirs ...string) (*Set, error) {
 	return l.set, nil
 }
 
-// Check tells what is wrong with the rules of a folder, as Load would.
-func Check(dir string) []Problem {
+// Check tells what is wrong with the rules of a folder, as Load would, or with
+// those of one file.
+func Check(path string) []Problem {
 	l := loader{set: &Set{}}
 	l.folder(embedded, builtIn)
-	l.dir(dir)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		l.seen = map[string]place{}
+		l.file(os.DirFS(filepath.Dir(path)), filepath.Base(path), path)
+		return l.finish()
+	}
+	l.dir(path)
 	return l.finish()
 }
 
@@ -79,8 +71,9 @@ type loader struct {
 }
 
 type place struct {
-	file string
-	line int
+	file         string
+	line, column int
+	source       string
 }
 
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
@@ -100,7 +93,7 @@ func (l *loader) dir(dir string) {
 }
 
 func (l *loader) fail(file string, line int, format string, args ...any) {
-	l.problems = append(l.problems, Problem{file, line, fmt.Sprintf(format, args...)})
+	l.problems = append(l.problems, Problem{File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
 // folder reads all rule files below a folder, in the order of their names, and
@@ -171,6 +164,8 @@ func readBounded(fsys fs.FS, path string) ([]byte, error) {
 func (l *loader) documents(text []byte, name string) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	before := len(l.problems)
+	lines := strings.Split(string(text), "\n")
+	defer func() { quote(l.problems[before:], lines) }()
 	for found := 0; len(l.problems)-before < maxProblems; found++ {
 		var node yaml.Node
 		err := decoder.Decode(&node)
@@ -181,20 +176,43 @@ func (l *loader) documents(text []byte, name string) {
 			}
 			return
 		case err != nil:
-			l.fail(name, 0, "cannot read the YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+			line, message := unreadable(err)
+			l.fail(name, line, "cannot read the YAML: %s", message)
 			return
 		}
-		l.document(node.Content[0], name)
+		l.document(node.Content[0], name, lines)
+	}
+}
+
+// unreadable takes the line from an error of the YAML reader.
+func unreadable(err error) (line int, message string) {
+	message = strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		if n, after, ok := strings.Cut(rest, ": "); ok {
+			if line, err := strconv.Atoi(n); err == nil {
+				return line, after
+			}
+		}
+	}
+	return 0, message
+}
+
+// quote gives problems the lines they are on.
+func quote(problems []Problem, lines []string) {
+	for i := range problems {
+		if p := &problems[i]; p.Line > 0 && p.Line <= len(lines) {
+			p.Source = strings.TrimRight(lines[p.Line-1], "\r")
+		}
 	}
 }
 
 // document takes in one document. Rules with a mistake are left out.
-func (l *loader) document(n *yaml.Node, name string) {
+func (l *loader) document(n *yaml.Node, name string, lines []string) {
 	if alias := findAlias(n); alias != nil {
 		l.fail(name, alias.Line, "anchors and aliases are not taken: write it out")
 		return
 	}
-	d := &document{file: name}
+	d := &document{file: name, lines: lines}
 	switch {
 	case has(n, "mitigation"):
 		if m := d.mitigation(n); len(d.problems) == 0 && l.once("mitigation", m.ID, name, n.Line) {
@@ -203,7 +221,7 @@ func (l *loader) document(n *yaml.Node, name string) {
 	case has(n, "signature"):
 		if s := d.signatures(n); len(d.problems) == 0 && l.once("signature", s[0].ID, name, n.Line) {
 			l.set.replaceSignatures(s)
-			l.calls(n, s[0], name)
+			l.calls(n, s[0], d)
 		}
 	default:
 		d.fail(n, "neither a signature nor a mitigation: one of these keys must name it")
@@ -244,23 +262,23 @@ func (l *loader) once(kind, id, name string, line int) bool {
 		l.fail(name, line, "%s is defined twice in this folder, also at %s", key, other)
 		return false
 	}
-	l.seen[key] = place{name, line}
+	l.seen[key] = place{file: name, line: line}
 	return true
 }
 
 // calls remembers where a signature names its mitigations: whether they exist is
 // known only when all is read.
-func (l *loader) calls(n *yaml.Node, s *Signature, name string) {
+func (l *loader) calls(n *yaml.Node, s *Signature, d *document) {
 	if l.called == nil {
 		l.called = map[string][]place{}
 	}
 	list := valueOf(n, "mitigations")
 	places := []place{}
-	for _, item := range list.Content {
-		places = append(places, place{name, item.Line})
-	}
 	if list.Kind == yaml.ScalarNode {
-		places = append(places, place{name, list.Line})
+		places = append(places, d.placeOf(list))
+	}
+	for _, item := range list.Content {
+		places = append(places, d.placeOf(item))
 	}
 	l.called[s.ID] = places
 }
@@ -279,13 +297,16 @@ func (l *loader) finish() []Problem {
 		for k, id := range s.Mitigations {
 			if !slices.Contains(known, id) {
 				at := l.called[s.ID][k]
-				l.fail(at.file, at.line, "signature %s calls for the mitigation %q, which does not exist%s", s.ID, id, meant(id, known))
+				l.problems = append(l.problems, Problem{
+					File: at.file, Line: at.line, Column: at.column, Source: at.source,
+					Message: fmt.Sprintf("signature %s calls for the mitigation %q, which does not exist%s", s.ID, id, meant(id, known)),
+				})
 			}
 		}
 	}
 	l.set.sort()
 	slices.SortStableFunc(l.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return l.problems
 }

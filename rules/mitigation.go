@@ -16,8 +16,20 @@ type Mitigation struct {
 	Dont     string // the tempting mistake
 	Undo     string
 	Check    string // how to see that it worked, and by when
+	Stop     string // when to leave it, or go no further with it; "" where a user's rule does not say
 	Snippets []Snippet
 	From     string // the file it was read from
+
+	Perspective string // "server" or "client": only who runs that side can do it; "" both
+}
+
+// Serves tells whether it is for who looks from a perspective: "client", else the
+// server's.
+func (m *Mitigation) Serves(perspective string) bool {
+	if perspective != "client" {
+		perspective = "server"
+	}
+	return m.Perspective == "" || m.Perspective == perspective
 }
 
 // Snippet is configuration or code for one product.

@@ -17,7 +17,7 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 		ID:             d.id(keys["signature"], n, "signature"),
 		About:          d.line(keys["about"], n, "about"),
 		When:           d.line(keys["when"], n, "when"),
-		Severity:       d.oneOf(keys["severity"], n, "severity", []string{"info", "low", "medium", "high", "critical"}),
+		Severity:       d.oneOf(keys["severity"], n, "severity", severities()),
 		FalsePositives: d.line(keys["false_positive_rate"], n, "false_positive_rate"),
 		Says:           d.line(keys["says"], n, "says"),
 		Does:           d.does(keys["does"], keys["scope"]),
@@ -31,7 +31,7 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 	if s.Says != "" {
 		var err error
 		if s.says, err = c.sentence(s.Says); err != nil {
-			d.fail(keys["says"], "says: %v", err)
+			d.failInside(keys["says"], "says", s.Says, err)
 		}
 	}
 	for _, item := range d.items(keys["mitigations"], n, "mitigations") {
@@ -86,7 +86,7 @@ func (d *document) condition(s *Signature, c *compiler, n *yaml.Node) {
 	}
 	var err error
 	if s.when, err = c.condition(s.When); err != nil {
-		d.fail(n, "when: %v", err)
+		d.failInside(n, "when", s.When, err)
 		return
 	}
 	s.uses = slices.Clone(c.uses)
@@ -161,7 +161,7 @@ func (d *document) parts(s *Signature, c *compiler, n, at *yaml.Node) {
 		}
 		points, err := c.quantity(p.Points)
 		if err != nil {
-			d.fail(keys["points"], "points: %v", err)
+			d.failInside(keys["points"], "points", p.Points, err)
 			continue
 		}
 		s.Parts, s.parts = append(s.Parts, p), append(s.parts, points)
@@ -170,7 +170,7 @@ func (d *document) parts(s *Signature, c *compiler, n, at *yaml.Node) {
 
 // mitigation reads a document that defines a mitigation.
 func (d *document) mitigation(n *yaml.Node) *Mitigation {
-	keys := d.mapping(n, "a mitigation", "mitigation", "title", "who", "when", "expect", "risk", "dont", "undo", "check", "snippets")
+	keys := d.mapping(n, "a mitigation", "mitigation", "title", "who", "when", "expect", "risk", "dont", "undo", "check", "stop", "perspective", "snippets")
 	m := &Mitigation{
 		ID:     d.id(keys["mitigation"], n, "mitigation"),
 		Title:  d.line(keys["title"], n, "title"),
@@ -183,6 +183,12 @@ func (d *document) mitigation(n *yaml.Node) *Mitigation {
 		Check:  d.line(keys["check"], n, "check"),
 		From:   d.file,
 	}
+	if p := keys["perspective"]; p != nil {
+		m.Perspective = d.oneOf(p, n, "perspective", []string{"server", "client"})
+	}
+	if keys["stop"] != nil {
+		m.Stop = d.line(keys["stop"], n, "stop")
+	}
 	if keys["snippets"] == nil {
 		return m // a thing to do need not be a configuration
 	}
@@ -192,3 +198,6 @@ func (d *document) mitigation(n *yaml.Node) *Mitigation {
 	}
 	return m
 }
+
+// severities are the values of Signature.Severity, in rising order.
+func severities() []string { return []string{"info", "low", "medium", "high", "critical"} }

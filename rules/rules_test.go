@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,9 +65,15 @@ func TestEmbeddedRulesAreWhole(t *testing.T) {
 			has[sn.For] = sn.Text != ""
 		}
 		for _, product := range []string{"nginx", "envoy", "haproxy"} {
-			if !has[product] {
+			if !has[product] && m.Perspective != "client" { // there these are the vendor's
 				t.Errorf("mitigation %s has no snippet for %s", m.ID, product)
 			}
+		}
+		if m.Stop == "" {
+			t.Errorf("mitigation %s does not say when to stop", m.ID)
+		}
+		if m.When == "client release" && !strings.Contains(m.Stop, "stages") {
+			t.Errorf("mitigation %s is not rolled out in stages: %s", m.ID, m.Stop)
 		}
 		if m.When == "client release" && !(has["go"] && has["python"]) {
 			t.Errorf("mitigation %s is for clients and has no snippet for Go or Python", m.ID)
@@ -170,6 +177,45 @@ func TestClientsAreSaidToDoSomething(t *testing.T) {
 		if s.Scope == Client && s.Does == "" {
 			t.Errorf("%s does not say what its clients do", s.ID)
 		}
+	}
+}
+
+// A check names the time by which it must show.
+func TestChecksHaveATime(t *testing.T) {
+	for _, m := range load(t).Mitigations() {
+		if !timed.MatchString(m.Check) {
+			t.Errorf("mitigation %s: by when? %s", m.ID, m.Check)
+		}
+	}
+}
+
+var timed = regexp.MustCompile(`within|minute|\d+ s\b|after one`)
+
+// To raise a limit is the step that makes a storm worse: it says so.
+func TestRaisingALimitCarriesItsWarning(t *testing.T) {
+	m := load(t).Mitigation("raise-quota")
+	if !strings.Contains(m.Risk, "WARNING") || m.When == "now" {
+		t.Errorf("%s: %s", m.When, m.Risk)
+	}
+}
+
+// Who runs the clients can do something now about every signature of whatever a
+// server does to them, and is never told to change the server; and the other way round.
+func TestPerspectives(t *testing.T) {
+	set := load(t)
+	for _, s := range set.Signatures() {
+		for _, side := range []string{"server", "client"} {
+			serves := false
+			for _, id := range s.Mitigations {
+				serves = serves || set.Mitigation(id).Serves(side)
+			}
+			if !serves {
+				t.Errorf("%s calls for nothing that a %s can do", s.ID, side)
+			}
+		}
+	}
+	if set.Mitigation("spread-hint").Serves("client") || set.Mitigation("vendor-ticket").Serves("server") || !set.Mitigation("pause-batch").Serves("client") {
+		t.Error("sides are confused")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // word is literal text, or a feature to be written in its place.
@@ -19,6 +20,7 @@ type word struct {
 // unit, and {name%} for a share in per cent.
 func (c *compiler) sentence(text string) ([]word, error) {
 	var out []word
+	whole := text
 	for text != "" {
 		open := strings.IndexAny(text, "{}")
 		if open < 0 {
@@ -26,12 +28,12 @@ func (c *compiler) sentence(text string) ([]word, error) {
 		}
 		end := strings.IndexByte(text, '}')
 		if text[open] == '}' || end < 0 {
-			return nil, errors.New("a brace without its partner: {feature} or {feature%}")
+			return nil, located(utf8.RuneCountInString(whole[:len(whole)-len(text)+open]), errors.New("a brace without its partner: {feature} or {feature%}"))
 		}
 		name, percent := strings.CutSuffix(text[open+1:end], "%")
 		id, err := c.feature(name)
 		if err != nil {
-			return nil, err
+			return nil, located(utf8.RuneCountInString(whole[:len(whole)-len(text)+open+1]), err)
 		}
 		out = append(out, word{text: text[:open]}, word{feature: id, isValue: true, percent: percent})
 		text = text[end+1:]

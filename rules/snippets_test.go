@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"os"
@@ -58,19 +60,132 @@ func TestSnippetsSayWhereTheyBelong(t *testing.T) {
 }
 
 func TestEnvoySnippetsAreYAML(t *testing.T) {
-	eachSnippet(t, "envoy", func(t *testing.T, text string) {
-		var v any
+	for _, product := range []string{"envoy", "istio"} {
+		eachSnippet(t, product, func(t *testing.T, text string) {
+			var v any
+			if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What Istio is given names its kind, and what it puts into Envoy names its type.
+func TestIstioSnippetsAreResources(t *testing.T) {
+	eachSnippet(t, "istio", func(t *testing.T, text string) {
+		var v struct {
+			APIVersion string `yaml:"apiVersion"`
+			Kind       string
+			Metadata   struct{ Name string }
+			Spec       map[string]any
+		}
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-			t.Error(err)
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(v.APIVersion, "networking.istio.io/") || v.Kind == "" || v.Metadata.Name == "" || v.Spec == nil {
+			t.Errorf("%+v", v)
+		}
+		if v.Kind == "EnvoyFilter" && !strings.Contains(text, `"@type": type.googleapis.com/envoy.`) {
+			t.Error("the filter has no type")
 		}
 	})
 }
 
 func TestGoSnippetsParse(t *testing.T) {
 	eachSnippet(t, "go", func(t *testing.T, text string) {
-		if _, err := parser.ParseFile(token.NewFileSet(), "snippet.go", "package p\n"+text, parser.AllErrors); err != nil {
+		file := "package p\n\n" + text
+		if _, err := parser.ParseFile(token.NewFileSet(), "snippet.go", file, parser.AllErrors); err != nil {
 			t.Error(err)
 		}
+		if formatted, err := format.Source([]byte(file)); err == nil && string(formatted) != file {
+			t.Errorf("not formatted:\n%s", formatted)
+		}
+	})
+}
+
+// packagesOf are the standard packages whose names the snippets use.
+var packagesOf = map[string]string{
+	"bytes": "bytes", "context": "context", "http": "net/http", "json": "encoding/json", "math": "math", "rand": "math/rand/v2",
+	"strconv": "strconv", "sync": "sync", "time": "time",
+}
+
+// With the imports they need, they pass vet.
+func TestGoVetTakesItsSnippets(t *testing.T) {
+	goTool := needs(t, "go")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module snippets\n\ngo 1.24\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eachSnippet(t, "go", func(t *testing.T, text string) {
+		file := "package p\n"
+		for name, path := range packagesOf {
+			if !regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(text) {
+				continue
+			}
+			if name == "rand" && strings.Contains(text, "crypto/rand") {
+				path = "crypto/rand"
+			}
+			file += fmt.Sprintf("import %q\n", path)
+		}
+		room := filepath.Join(dir, strings.ReplaceAll(filepath.Base(t.Name()), "-", ""))
+		if err := errors.Join(os.MkdirAll(room, 0o700), os.WriteFile(filepath.Join(room, "p.go"), []byte(file+text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	vet := exec.Command(goTool, "vet", "./...")
+	vet.Dir, vet.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := vet.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Languages without a checker at hand have at least their brackets in order.
+func TestBracketsAreInOrder(t *testing.T) {
+	for _, product := range []string{"java", "dotnet", "node", "express"} {
+		eachSnippet(t, product, func(t *testing.T, text string) {
+			var open []rune
+			for line := range strings.Lines(text) {
+				line, _, _ = strings.Cut(line, "// ")
+				for _, r := range regexp.MustCompile(`"[^"]*"`).ReplaceAllString(line, "") {
+					switch r {
+					case '(', '[', '{':
+						open = append(open, r)
+					case ')', ']', '}':
+						pair := map[rune]rune{')': '(', ']': '[', '}': '{'}[r]
+						if len(open) == 0 || open[len(open)-1] != pair {
+							t.Fatalf("%q closes what is not open: %s", r, line)
+						}
+						open = open[:len(open)-1]
+					}
+				}
+			}
+			if len(open) > 0 {
+				t.Errorf("still open: %q", open)
+			}
+		})
+	}
+}
+
+func TestNodeTakesItsSnippets(t *testing.T) {
+	node := needs(t, "node")
+	for _, product := range []string{"node", "express"} {
+		eachSnippet(t, product, func(t *testing.T, text string) {
+			// Snippets stand in functions that may wait.
+			accepts(t, "async function snippet() {\n"+text+"\n}\n", func(dir, file string) *exec.Cmd {
+				module := filepath.Join(dir, "snippet.mjs")
+				if err := os.Rename(file, module); err != nil {
+					t.Fatal(err)
+				}
+				return exec.Command(node, "--check", module)
+			})
+		})
+	}
+}
+
+func TestShellTakesItsSnippets(t *testing.T) {
+	bash := needs(t, "bash")
+	eachSnippet(t, "kubectl", func(t *testing.T, text string) {
+		accepts(t, text, func(_, file string) *exec.Cmd { return exec.Command(bash, "-n", file) })
 	})
 }
 

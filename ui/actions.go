@@ -2,8 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"stormwatch/detect"
 )
@@ -69,7 +67,7 @@ func (c *console) do(act action) effect {
 	case actSources:
 		c.show(screenSources)
 	case actEnter:
-		return c.enter()
+		return c.openAtHand()
 	case actChains:
 		return c.drill()
 	case actNextPanel:
@@ -90,7 +88,9 @@ func (c *console) do(act action) effect {
 	case actUp, actDown, actPageUp, actPageDown, actTop, actBottom:
 		c.move(act)
 	case actFilter:
-		v.editing, v.draft, v.draftErr = true, v.filter.text, nil
+		c.prompt(false, v.filter.text)
+	case actCommand:
+		c.prompt(true, "")
 	case actSort:
 		v.order = (v.order + 1) % orders
 		v.arrangeRows(c.snap)
@@ -108,7 +108,13 @@ func (c *console) do(act action) effect {
 	case actLanguage:
 		c.nextLanguage()
 	case actCopy:
-		return c.copySnippet()
+		return c.copyChosen()
+	case actExport:
+		return c.export("")
+	case actBookmark:
+		return c.bookmark("")
+	case actZoomIn, actZoomOut, actZoomAll:
+		return c.zoom(act)
 	default:
 		return c.steer(act)
 	}
@@ -128,9 +134,9 @@ func (c *console) lay(o overlay) {
 	c.v.overlay, c.v.scroll = o, 0
 }
 
-// enter opens what is at hand: the chains of the selected client, or the screen of
+// openAtHand opens what is at hand: the chains of the selected client, or the screen of
 // another panel.
-func (c *console) enter() effect {
+func (c *console) openAtHand() effect {
 	if c.v.screen != screenOverview {
 		return c.drill()
 	}
@@ -296,76 +302,9 @@ func (c *console) nextLanguage() {
 	c.v.scroll = 0
 }
 
-const copyLimit = 100_000 // bytes; terminals drop longer OSC 52 texts
-
-func (c *console) copySnippet() effect {
-	m := c.v.mitigation(c.snap)
-	sn := c.v.snippet(m)
-	if sn == nil {
-		return c.flash("no snippet here to copy")
-	}
-	text := cleanLines(sn.Text)
-	if len(text) > copyLimit {
-		return c.flash("the snippet is too long for a terminal's clipboard")
-	}
-	if !slices.Contains(c.copied, text) {
-		c.copied = append(c.copied, text)
-	}
-	e := c.flash("sent to the terminal's clipboard; also printed on quit")
-	e.copy = text
-	return e
-}
-
-// cleanLines sanitises a text of several lines.
-func cleanLines(text string) string {
-	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
-	for i := range lines {
-		lines[i] = safe(lines[i], len(lines[i]))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// edit types into the filter. A filter that can be read takes effect at once.
-func (c *console) edit(p press) effect {
-	v := &c.v
-	switch p.name {
-	case "enter":
-		if v.draftErr != nil {
-			return effect{}
-		}
-		v.editing = false
-		return effect{}
-	case "esc":
-		v.editing = false
-		if v.draft != "" {
-			c.apply(filter{})
-		}
-		return effect{}
-	case "ctrl+c":
-		return effect{quit: true}
-	case "backspace", "ctrl+h":
-		_, n := utf8.DecodeLastRuneInString(v.draft)
-		v.draft = v.draft[:len(v.draft)-n]
-	case "ctrl+u":
-		v.draft = ""
-	case "ctrl+w":
-		v.draft = v.draft[:strings.LastIndexByte(strings.TrimRight(v.draft, " "), ' ')+1]
-	default:
-		const longest = 400
-		if len(v.draft)+len(p.text) <= longest {
-			v.draft += p.text
-		}
-	}
-	f, err := parseFilter(v.draft)
-	if v.draftErr = err; err == nil {
-		c.apply(f)
-	}
-	return effect{}
-}
-
 // apply puts a filter into effect.
 func (c *console) apply(f filter) {
 	c.v.filter = f
-	c.v.arrangeRows(c.snap)
+	c.take(c.raw)
 	c.want()
 }

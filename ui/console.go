@@ -2,6 +2,7 @@ package ui
 
 import (
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // console is the state of the screen and what keys do to it. It knows nothing of
@@ -10,7 +11,14 @@ type console struct {
 	feed Feed
 	pal  *palette
 	v    view
-	snap *detect.Snapshot // shown; the feed may be ahead of it
+	raw  *detect.Snapshot // the feed's, taken last
+	snap *detect.Snapshot // shown: raw with bookmarks, and as filtered; the feed may be ahead of it
+	opt  Options
+	// typing is what was there when the prompt was opened: what is typed is completed
+	// from it, for the filter leaves less and less while it is typed.
+	typing *detect.Snapshot
+
+	bookmarks []detect.Event
 
 	asked    wish
 	askedSeq uint64 // of the Snapshot that was the latest when it was asked
@@ -30,20 +38,22 @@ type wish struct {
 	bins           int
 	arrivals       bool
 	period         int64
+	from, to       int64
 }
 
 // effect is what a key asks of the program.
 type effect struct {
 	quit    bool
-	copy    string // text for the terminal's clipboard
-	flashed bool   // a message is shown that shall go away
+	copy    string        // text for the terminal's clipboard
+	job     func() string // work to do aside, which returns a message
+	flashed bool          // a message is shown that shall go away
 }
 
 const seekPatience = 30 // frames, 3 s at the usual rate
 
 func newConsole(f Feed, o Options) *console {
 	c := &console{
-		feed: f, pal: newPalette(o.Output, o.Theme, o.Color, o.ASCII), dirty: true,
+		feed: f, opt: o, pal: newPalette(o.Output, o.Theme, o.Color, o.ASCII), dirty: true,
 		v: view{screen: screenOverview, title: o.Title, version: o.Version, keys: keyMap()},
 	}
 	c.refresh()
@@ -67,14 +77,17 @@ func (c *console) refresh() {
 	if play != c.v.play {
 		c.v.play, c.dirty = play, true
 	}
-	if s == c.snap || play.frozen && c.snap != nil {
+	if p := c.feed.Progress(); p != c.v.loading {
+		c.v.loading, c.dirty = p, true
+	}
+	if s == c.raw || play.frozen && c.snap != nil {
 		return
 	}
 	if c.v.waits && s.Seq > c.askedSeq {
 		c.v.waits = false
 	}
-	c.snap, c.dirty = s, true
-	c.v.arrangeRows(s)
+	c.take(s)
+	c.follow()
 	if c.w > 0 {
 		c.want() // the first Snapshot may have widened what is on screen
 	}
@@ -99,6 +112,13 @@ func (c *console) readPlayback(s *detect.Snapshot) playback {
 	return p
 }
 
+// take shows a Snapshot.
+func (c *console) take(s *detect.Snapshot) {
+	c.raw, c.dirty = s, true
+	c.snap = c.v.filter.apply(report.WithMarks(s, c.bookmarks))
+	c.v.arrangeRows(c.snap)
+}
+
 // want tells the feed what later Snapshots shall answer, if that has changed.
 func (c *console) want() {
 	bins := 0
@@ -108,7 +128,7 @@ func (c *console) want() {
 		}
 	}
 	c.preview()
-	w := wish{client: c.v.client, filter: c.v.filter.text, bins: bins, period: c.v.period}
+	w := wish{client: c.v.client, filter: c.v.filter.text, bins: bins, period: c.v.period, from: c.v.from, to: c.v.to}
 	w.arrivals = find(c.v.places(c.w, c.h), panelArrivals).h > 0
 	if w == c.asked {
 		return
@@ -118,7 +138,7 @@ func (c *console) want() {
 		c.askedSeq = c.snap.Seq
 	}
 	c.v.waits = true
-	asked := detect.View{Client: w.client, Bins: bins, Arrivals: w.arrivals, Period: w.period}
+	asked := detect.View{Client: w.client, Bins: bins, Arrivals: w.arrivals, Period: w.period, From: w.from, To: w.to}
 	if f := c.v.filter; len(f.terms) > 0 {
 		asked.Filter = f.match
 	}

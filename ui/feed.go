@@ -9,8 +9,10 @@ package ui
 
 import (
 	"io"
+	"time"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // Feed is whoever runs the engine. All methods are safe from the console's
@@ -22,6 +24,21 @@ type Feed interface {
 	Want(detect.View)
 	// Transport steers a replay; nil for live input.
 	Transport() Transport
+	// Progress tells how far a recording is read and judged.
+	Progress() Progress
+	// Report is a Snapshot with all that an incident report shows: judged as a
+	// whole up to the present moment, with chains as examples. It may take a while,
+	// and may be called from any goroutine.
+	Report() (*detect.Snapshot, error)
+}
+
+// Progress is how far a recording is read, or judged, before it can be played.
+type Progress struct {
+	Doing string // "reading", "judging"; "" when there is nothing to wait for
+	// Bytes of Total were read; Total is 0 where it is not known.
+	Bytes, Total int64
+	Share        float64       // 0..1
+	Left         time.Duration // until it is done, estimated; 0 not known yet
 }
 
 // Transport steers the clock of a replay.
@@ -46,4 +63,6 @@ type Options struct {
 	Title  string    // what is watched; "" names the sources
 	// Version is shown in the help.
 	Version string
+	Report  report.Options // of what is exported: version, rules, command to reproduce
+	Folder  string         // where exports go; "" is the current one
 }

@@ -3,9 +3,11 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"stormwatch/capture"
 	"stormwatch/detect"
 	"stormwatch/report"
 )
@@ -93,7 +95,7 @@ func parseTerm(w string) (t term, err error) {
 		t.needle = strings.ToLower(value)
 		return t, nil
 	case numberOf(field) == nil:
-		return t, fmt.Errorf("no field %q: client agent route sign policy attempts ok refused failed retries amp early gap avoidable score", field)
+		return t, fmt.Errorf("no field %q: %s", field, strings.Join(filterFields(), " "))
 	}
 	for _, op := range []string{">=", "<=", ">", "<", "="} {
 		if rest, ok := strings.CutPrefix(value, op); ok {
@@ -228,4 +230,107 @@ func (t *term) holds(c *detect.Client) bool {
 		return n.V <= t.value
 	}
 	return n.V == t.value
+}
+
+// apply leaves in a Snapshot what concerns clients that pass: their rows, findings
+// that they have a part in or that are about everybody, mitigations of these, and
+// their chains. Sums and the timeline stay those of all.
+func (f filter) apply(s *detect.Snapshot) *detect.Snapshot {
+	if len(f.terms) == 0 {
+		return s
+	}
+	out := *s
+	pass, signs := map[string]bool{}, map[string]bool{}
+	out.Clients = nil
+	for i := range s.Clients {
+		if c := &s.Clients[i]; f.match(c) {
+			pass[c.Label] = true
+			out.Clients = append(out.Clients, *c)
+			for _, sign := range c.Signatures {
+				signs[sign] = true
+			}
+		}
+	}
+	kept := map[string]bool{}
+	out.Findings = nil
+	for i := range s.Findings {
+		k := &s.Findings[i]
+		everybody := k.ClientCount == 0 && len(k.Clients) == 0
+		if everybody || signs[k.Signature] || slices.ContainsFunc(k.Clients, func(l string) bool { return pass[l] }) {
+			out.Findings = append(out.Findings, *k)
+			kept[k.Signature] = true
+		}
+	}
+	out.Mitigations = nil
+	for i := range s.Mitigations {
+		if m := &s.Mitigations[i]; len(m.Because) == 0 || slices.ContainsFunc(m.Because, func(sign string) bool { return kept[sign] }) {
+			out.Mitigations = append(out.Mitigations, *m)
+		}
+	}
+	out.Chains = slices.DeleteFunc(slices.Clone(s.Chains), func(k detect.Chain) bool { return !pass[k.Client] })
+	out.Arrivals.Clients = slices.DeleteFunc(slices.Clone(s.Arrivals.Clients), func(a detect.ClientArrivals) bool { return !pass[a.Label] })
+	return &out
+}
+
+// filterFields are the fields a term may name.
+func filterFields() []string {
+	return []string{"client", "agent", "route", "sign", "policy", "attempts", "ok", "refused", "failed", "retries", "amp", "early", "gap", "avoidable", "score"}
+}
+
+// completeFilter lists what the last term of a filter may become: a field, or for
+// the fields of few values, one that a client shown has.
+func completeFilter(s *detect.Snapshot, draft string) []string {
+	word := draft[lastWord(draft):]
+	bare, inverted := strings.CutPrefix(word, "!")
+	field, _, ok := strings.Cut(bare, ":")
+	lead := ""
+	if inverted {
+		lead = "!"
+	}
+	if !ok {
+		if bare == "" {
+			return nil
+		}
+		var fields []string
+		for _, name := range filterFields() {
+			fields = append(fields, lead+name+":")
+		}
+		return offered(fields, word)
+	}
+	var values []string
+	for i := range s.Clients {
+		for _, text := range valuesOf(&s.Clients[i], field) {
+			if t := lead + field + ":" + quoted(text); text != "" && !slices.Contains(values, t) {
+				values = append(values, t)
+			}
+		}
+	}
+	const most = 8 // offers shown
+	out := offered(values, word)
+	return out[:min(len(out), most)]
+}
+
+// valuesOf are the values that a field may be completed to.
+func valuesOf(c *detect.Client, field string) []string {
+	switch field {
+	case "agent":
+		return []string{capture.Clean(c.Agent)}
+	case "route":
+		return []string{capture.Clean(c.Route)}
+	case "sign":
+		return c.Signatures
+	case "policy":
+		return []string{c.Policy.Family}
+	case "client":
+		return []string{capture.Clean(c.Label)}
+	}
+	return nil
+}
+
+// quoted holds a value of several words together.
+func quoted(s string) string {
+	if strings.Contains(s, " ") {
+		return `"` + s + `"`
+	}
+	return s
 }

@@ -224,6 +224,9 @@ type fakeFeed struct {
 	snap   *detect.Snapshot
 	wanted []detect.View
 	clock  *fakeTransport
+
+	progress Progress
+	failed   error
 }
 
 func (f *fakeFeed) Snapshot() *detect.Snapshot { return f.snap }

@@ -98,6 +98,10 @@ func (p *page) source(src *detect.Source, w int) {
 		{"  late", h.Late, "exchanges came after their second was judged"},
 		{"  clock steps", h.ClockSteps, "times the input's clock went backwards"},
 		{"  encrypted", h.Encrypted, "connections that could not be read"},
+		{"  refused", h.Rejected, "connections, answered by a reset"},
+		{"  cut", h.Cut, "connections of which too little was captured to read a message"},
+		{"  QUIC", h.QUIC, "packets that cannot be read"},
+		{"  unasked", h.Unasked, "answers by which servers closed idle connections"},
 		{"  behind it", h.Retries, "attempts that the logging hop itself made, as its lines declare"},
 	} {
 		if loss.n > 0 {

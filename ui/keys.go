@@ -52,6 +52,12 @@ const (
 	actMaximise
 	actLanguage
 	actCopy
+	actExport
+	actCommand
+	actBookmark
+	actZoomIn
+	actZoomOut
+	actZoomAll
 	actQuit
 )
 
@@ -90,7 +96,7 @@ func keyMap() []keyRow {
 	}
 	return []keyRow{
 		row(actOverview, everywhere, "1-7 screens", "1", "Overview: timeline, signatures, arrivals, clients", "1"),
-		row(actClients, everywhere, "", "2", "Clients, or Tenants where --names names them: the table at full height", "2"),
+		row(actClients, everywhere, "", "2", "Clients: the table at full height, of tenants where --names names them", "2"),
 		row(actChains, everywhere, "", "3", "Chains: each attempt of the selected client", "3"),
 		row(actArrivals, everywhere, "", "4", "Arrivals: when retries come, folded by a period", "4"),
 		row(actLayers, everywhere, "", "5", "Layers: attempts for each original request, layer by layer", "5"),
@@ -108,12 +114,13 @@ func keyMap() []keyRow {
 		row(actPeriod, inArrivals, "p period", "p", "fold by the next candidate period", "p"),
 		row(actUnfold, inArrivals, "u unfold", "u", "unfold into clients and time, and back", "u"),
 		row(actCopy, inFix, "y copy", "y", "copy the snippet to the terminal's clipboard", "y"),
+		row(actCopy, everywhere, "", "y", "copy the chain, the client or the verdict", "y"),
 		row(actLanguage, inFix, "tab product", "tab", "the snippet for the next product", "tab"),
 		row(actNextPanel, inOverview, "", "tab", "the next panel ▸", "tab"),
 		row(actPreviousPanel, inOverview, "", "shift+tab", "the previous panel", "shift+tab"),
 		row(actMaximise, inOverview, "", "+", "the panel at hand alone, and back", "+"),
 		row(actBack, everywhere, "", "esc", "back: close an overlay, go to the Overview, clear the filter; never quits", "esc"),
-		row(actPause, everywhere, "space pause", "space", "replay: stop and go; live: freeze the view", " "),
+		row(actPause, everywhere, "space pause", "space", "pause: a replay stops and goes on; live, the view freezes", " "),
 		row(actBackward, inReplay, "←/→ seek", "←", "10 s back", "left"),
 		row(actForward, inReplay, "", "→", "10 s on", "right"),
 		row(actFarBackward, inReplay, "", "shift+←", "1 min back", "shift+left"),
@@ -125,11 +132,17 @@ func keyMap() []keyRow {
 		row(actNextEvent, inReplay, "n/N event", "n", "next event ◆", "n"),
 		row(actPreviousEvent, inReplay, "", "N", "previous event ◆", "N"),
 		row(actFollow, everywhere, "", "f", "follow: to the live edge, in replay to the end", "f"),
-		row(actFilter, inTable, "/ filter", "/", "filter the clients", "/"),
+		row(actZoomIn, everywhere, "", "=", "zoom the timeline in, around the present moment", "="),
+		row(actZoomOut, everywhere, "", "-", "zoom it out", "-"),
+		row(actZoomAll, everywhere, "", "0", "the whole timeline", "0"),
+		row(actBookmark, everywhere, "", "b", "bookmark this moment, or take the bookmark away; they go into reports", "b"),
+		row(actFilter, everywhere, "/ filter", "/", "filter by client: what is listed on any screen and exported", "/"),
 		row(actSort, inTable, "", "s", "sort by the next column", "s"),
 		row(actReverse, inTable, "", "S", "reverse the order", "S"),
 		row(actWhy, everywhere, "w why", "w", "why: findings with parts, thresholds and error rates, and what could not be judged", "w"),
 		row(actHealth, everywhere, "H health", "H", "health of the sources: what was skipped, dropped or unseen", "H"),
+		row(actExport, everywhere, "e export", "e", "export: the incident report (Markdown, JSON, HTML) and the screen (SVG), into the current folder", "e"),
+		row(actCommand, everywhere, "", ":", "type a command; tab completes it", ":"),
 		row(actHelp, everywhere, "", "?", "this help", "?"),
 		row(actQuit, everywhere, "", "q", "quit; also ctrl+c", "q", "ctrl+c"),
 	}

@@ -26,6 +26,7 @@ func New(f Feed, o Options) Model {
 type (
 	frameMsg struct{ gen int }
 	flashMsg struct{ text string }
+	doneMsg  struct{ text string } // a job's message
 )
 
 const flashTime = 6 * time.Second
@@ -55,6 +56,10 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.c.v.flash == msg.text {
 			m.c.v.flash, m.c.dirty = "", true
 		}
+	case doneMsg:
+		m.c.flash(msg.text)
+		m.c.dirty = true
+		return m, flashed(msg.text)
 	case tea.KeyMsg:
 		return m, m.keys(presses(msg))
 	}
@@ -79,12 +84,19 @@ func (m Model) keys(list []press) tea.Cmd {
 		if e.copy != "" && m.out != nil {
 			cmds = append(cmds, m.out.copy(e.copy))
 		}
+		if e.job != nil {
+			cmds = append(cmds, func() tea.Msg { return doneMsg{e.job()} })
+		}
 		if e.flashed {
-			text := m.c.v.flash
-			cmds = append(cmds, tea.Tick(flashTime, func(time.Time) tea.Msg { return flashMsg{text} }))
+			cmds = append(cmds, flashed(m.c.v.flash))
 		}
 	}
 	return tea.Batch(cmds...)
+}
+
+// flashed takes a message away after a while.
+func flashed(text string) tea.Cmd {
+	return tea.Tick(flashTime, func(time.Time) tea.Msg { return flashMsg{text} })
 }
 
 // presses splits a message into single keys: letters typed fast arrive as one.

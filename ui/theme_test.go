@@ -35,8 +35,8 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (max(x, y) + .05) / (min(x, y) + .05)
 }
 
-// inks are the colours of a style, as true ones and as the nearest of 256.
-func inks(c lipgloss.TerminalColor) (list []string) {
+// shades are the colours of a style, as true ones and as the nearest of 256.
+func shades(c lipgloss.TerminalColor) (list []string) {
 	k, ok := c.(lipgloss.CompleteColor)
 	if !ok {
 		return nil
@@ -64,17 +64,17 @@ func TestContrast(t *testing.T) {
 				least = 3
 			}
 			paper := []string{theme.ground, theme.ground}
-			if p := inks(theme.styles[s].GetBackground()); p != nil {
+			if p := shades(theme.styles[s].GetBackground()); p != nil {
 				paper = p
 			}
-			for i, ink := range inks(theme.styles[s].GetForeground()) {
+			for i, ink := range shades(theme.styles[s].GetForeground()) {
 				if got := contrast(t, ink, paper[i]); got < least {
 					t.Errorf("%s, style %d: %s on %s is %.1f:1, less than %.1f", theme.name, s, ink, paper[i], got, least)
 				}
 			}
 		}
 		for s := styleHeat1; s < styleHeat5; s++ { // more stands out more, also in grey
-			a, b := inks(theme.styles[s].GetForeground()), inks(theme.styles[s+1].GetForeground())
+			a, b := shades(theme.styles[s].GetForeground()), shades(theme.styles[s+1].GetForeground())
 			if contrast(t, a[0], theme.ground) >= contrast(t, b[0], theme.ground) {
 				t.Errorf("%s: step %d of the ramp does not stand out more than the one before", theme.name, s-styleHeat1+2)
 			}

@@ -2,12 +2,18 @@ package ui
 
 import (
 	"fmt"
+	"time"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 )
 
 // drawTransport draws the clock: playing or not, speed, position among events.
 func drawTransport(c *canvas, s *detect.Snapshot, v *view) {
+	if v.loading.Doing != "" {
+		drawLoading(c, &v.loading)
+		return
+	}
 	sign, label := "▶", ""
 	switch {
 	case v.play.replay && v.play.paused, v.play.frozen:
@@ -34,11 +40,56 @@ func drawTransport(c *canvas, s *detect.Snapshot, v *view) {
 	}
 	edge := c.right(c.w-1, 0, note, styleDim)
 	edge = c.right(edge-2, 0, clock(end), styleDim)
-	drawTrack(c.sub(rect{x + 1, 0, edge - x - 2, 1}), s, end)
+	drawTrack(c.sub(rect{x + 1, 0, edge - x - 2, 1}), s, v, end)
 }
 
-// drawTrack draws the span of the input with the events on it and the head.
-func drawTrack(c *canvas, s *detect.Snapshot, end int64) {
+// drawLoading tells how far a recording is read before it can be played.
+func drawLoading(c *canvas, p *Progress) {
+	text := "‖ " + p.Doing
+	if p.Share > 0 {
+		text += fmt.Sprintf(" %.0f%%", 100*p.Share)
+	}
+	x := c.text(1, 0, text, styleKey)
+	text = ""
+	switch {
+	case p.Total > 0:
+		text = " · " + bytesOf(p.Bytes) + " of " + bytesOf(p.Total)
+	case p.Bytes > 0:
+		text = " · " + bytesOf(p.Bytes)
+	}
+	if left := p.Left.Round(time.Second); left > 0 {
+		text += " · " + span(int64(left)) + " left"
+	}
+	x = c.text(x, 0, text, styleText)
+	x = c.text(x, 0, " · what is shown is not final", styleDim)
+	bar := c.sub(rect{x + 1, 0, c.w - x - 2, 1})
+	for i := range bar.w {
+		if float64(i) < p.Share*float64(bar.w) {
+			bar.set(i, 0, '━', styleKey)
+		} else {
+			bar.set(i, 0, '─', styleDim)
+		}
+	}
+}
+
+// bytesOf prints a size: "312 MB".
+func bytesOf(n int64) string {
+	f := float64(max(n, 0))
+	for _, unit := range []string{"B", "kB", "MB", "GB"} {
+		if f < 1000 {
+			if f < 10 && unit != "B" {
+				return fmt.Sprintf("%.1f %s", f, unit)
+			}
+			return fmt.Sprintf("%.0f %s", f, unit)
+		}
+		f /= 1000
+	}
+	return fmt.Sprintf("%.0f TB", f)
+}
+
+// drawTrack draws the span of the input with the events on it and the head; what
+// people marked has a sign of its own, and the zoomed part is set in brackets.
+func drawTrack(c *canvas, s *detect.Snapshot, v *view, end int64) {
 	if c.w < 3 || s.Start == 0 || end <= s.Start {
 		return
 	}
@@ -56,10 +107,22 @@ func drawTrack(c *canvas, s *detect.Snapshot, end int64) {
 	}
 	for _, e := range s.Events {
 		if e.At >= s.Start && e.At <= end {
-			c.set(at(e.At), 0, '◆', styleRetry)
+			c.set(at(e.At), 0, eventSign(&e), styleRetry)
 		}
 	}
+	if v.from != 0 {
+		c.set(at(v.from), 0, '[', styleBold)
+		c.set(at(v.to), 0, ']', styleBold)
+	}
 	c.set(head, 0, '●', styleBold)
+}
+
+// eventSign tells what people marked from what the engine found.
+func eventSign(e *detect.Event) rune {
+	if e.Kind == report.Mark || e.Kind == report.Bookmark {
+		return '▲'
+	}
+	return '◆'
 }
 
 // drawHints draws the bottom row: the filter being typed, a message, or the keys
@@ -124,31 +187,4 @@ func drawHint(c *canvas, x int, hint string) int {
 		}
 	}
 	return c.text(x, 0, hint, styleKey) + 2
-}
-
-// drawPrompt draws the filter being typed, red with the reason while it cannot
-// be read.
-func drawPrompt(c *canvas, v *view) {
-	st := styleText
-	note := "enter keeps it, esc clears it"
-	if v.draftErr != nil {
-		st, note = styleInvalid, v.draftErr.Error()
-	} else if v.draft == "" {
-		note = filterHelp
-	}
-	x := c.text(1, 0, "/", styleKey)
-	text := v.draft
-	for width(text) > c.w/2 { // the end is what is being typed
-		text = string([]rune(text)[1:])
-	}
-	x = c.text(x, 0, text, st)
-	c.set(x, 0, '▏', styleBold)
-	c.text(x+2, 0, fit(note, c.w-x-2), noteStyle(v))
-}
-
-func noteStyle(v *view) style {
-	if v.draftErr != nil {
-		return styleRefused
-	}
-	return styleDim
 }

@@ -65,14 +65,19 @@ type view struct {
 
 	filter   filter
 	editing  bool
+	command  bool // what is edited is a command, not the filter
 	draft    string
 	draftErr error
+	offers   []string // what the draft may become
+
+	from, to int64 // of the timeline; 0 the whole
 
 	flash   string
 	title   string
 	version string
 	keys    []keyRow
 	play    playback
+	loading Progress
 }
 
 // playback is the clock as the frame shows it.

@@ -33,6 +33,9 @@ func (s *stream) headers(d int, h []byte, whole bool) {
 	}
 	s.drop(p)
 	p.gapped = !ok && p.gapped
+	if ok && !s.c.half[d].legible {
+		s.c.read(s.t, d)
+	}
 	if ok && whole {
 		p.searching = false
 		return
@@ -202,6 +205,7 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 	}
 	if m == nil {
 		m = s.response(p)
+		m.unasked = status == requestTimeout && s.idle(p.ack)
 		s.hold(m)
 	}
 	p.msg = m
@@ -224,6 +228,19 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 		}
 	}
 	return true
+}
+
+// requestTimeout is also what a server says that has waited for a request and got
+// none (RFC 9110 section 15.5.9): HAProxy and Node send it before they close.
+const requestTimeout = 408
+
+// idle tells whether no request was under way when the server sent something that
+// acknowledges ack: all of the client's bytes were seen, and all requests in them have
+// been answered.
+func (s *stream) idle(ack uint32) bool {
+	h, p := &s.c.half[s.client], s.parser[s.client]
+	return s.waiting == 0 && h.begun && span(h.next, ack) <= 0 && s.c.waiting(s.client) == 0 &&
+		s.breaks[s.client] == s.aligned.breaks[0] && (p == nil || p.msg == nil && len(p.buf) == 0)
 }
 
 // tunnel ends the reading of HTTP.

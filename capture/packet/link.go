@@ -34,6 +34,7 @@ const (
 	skipShort    = "headers cut off"
 	skipNotIP    = "not IP"
 	skipNotTCP   = "not TCP"
+	skipQUIC     = "QUIC: encrypted"
 	skipFragment = "IP fragment, others of its packet missing"
 	skipDeep     = "tunnels nested too deep"
 	skipLink     = "link type not read"

@@ -13,6 +13,7 @@ type message struct {
 	id      uint32 // of its stream, in HTTP/2
 	digest  uint64 // of the request's body so far
 	orphan  bool   // a response without a request
+	unasked bool   // and it answers none: the server sent it to end an idle connection
 	head    bool   // HEAD: the response has no body
 	connect bool   // CONNECT: after the response comes a tunnel
 	named   bool   // the request's headers have been read

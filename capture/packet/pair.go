@@ -159,7 +159,16 @@ func (s *stream) hold(m *message) {
 // letGo hands over the response held longest.
 func (s *stream) letGo() {
 	s.holding--
-	s.emit(s.held.pop())
+	m := s.held.pop()
+	if !m.unasked {
+		s.emit(m)
+		return
+	}
+	s.t.out.health.Unasked++
+	if p := s.parser[1-s.client]; p != nil && p.msg == m {
+		p.msg = nil
+	}
+	s.discard(m)
 }
 
 // answered takes a response that has been read to its end. Whether it reached a

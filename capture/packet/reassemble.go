@@ -19,6 +19,9 @@ func (t *table) segment(c *conn, d int, s *segment, at stamp) {
 		t.holes(c, t.now)
 	}
 	if s.flags&flagRST != 0 {
+		if c.rejects(d) {
+			t.out.health.Rejected++
+		}
 		why := endReset
 		if d == c.http.client {
 			why = endAborted
@@ -46,6 +49,10 @@ func (c *conn) synchronise(h *half, seq uint32) {
 		h.syn, c.mid = true, false
 	}
 }
+
+// rejects tells whether a reset of direction d answers an attempt to connect
+// (RFC 9293 section 3.10.7.1).
+func (c *conn) rejects(d int) bool { return c.half[1-d].syn && !c.half[d].begun }
 
 // begin sets where a direction begins that was joined midway: at its first
 // segment, or at the hole in front of it that the peer's acknowledgement shows.
@@ -134,6 +141,7 @@ func (t *table) deliver(c *conn, d int, p piece) {
 	}
 	if cut := p.wire - len(p.data); cut > 0 { // by the snapshot length
 		t.out.health.GapBytes += uint64(cut)
+		c.shorten(t, d)
 		c.http.gap(d, cut, p.at.t)
 	}
 }

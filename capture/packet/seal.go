@@ -20,3 +20,23 @@ func (s *stream) seal() {
 	s.kind = tls
 	s.t.out.health.Encrypted++
 }
+
+// shorten notes that a packet of direction d is cut, where nothing has been read of
+// the connection yet.
+func (c *conn) shorten(t *table, d int) {
+	a, b := &c.half[d], &c.half[1-d]
+	if a.short || b.short || a.legible || b.legible {
+		return
+	}
+	a.short = true
+	t.out.health.Cut++
+}
+
+// read notes that a message has been read in direction d, or that there are none.
+func (c *conn) read(t *table, d int) {
+	c.half[d].legible = true
+	if c.half[0].short || c.half[1].short {
+		t.out.health.Cut--
+		c.half[0].short, c.half[1].short = false, false
+	}
+}

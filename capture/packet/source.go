@@ -201,6 +201,9 @@ func (s *Source) count(reason string, link uint32) {
 		h.Copies += n
 	case packetHeld:
 	default:
+		if reason == skipQUIC {
+			h.QUIC += n
+		}
 		for range n {
 			s.skip(reason, link, h.Read)
 		}

@@ -110,6 +110,9 @@ func (s *stream) data(d int, c chunk) {
 	case other, tls, tunnel:
 		s.reconsider(d, c.b)
 	}
+	if !s.c.half[d].legible && s.kind != undecided && s.kind != http1 {
+		s.c.read(s.t, d)
+	}
 	switch s.kind {
 	case http1:
 		s.parse(d, c)

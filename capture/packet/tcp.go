@@ -115,6 +115,7 @@ type half struct {
 	next, isn, finSeq, acked      uint32
 	begun, syn, fin, done, hasAck bool
 	old                           bool
+	short, legible                bool // a packet is cut before anything of the connection was read; something was
 }
 
 // piece is a segment that waits for what comes before it.

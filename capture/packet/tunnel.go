@@ -82,7 +82,28 @@ func (d *decoder) udp(b []byte, depth int) string {
 	case portGTP:
 		return d.gtp(b, depth)
 	}
+	if quic(from, port, b) {
+		return skipQUIC
+	}
 	return skipNotTCP
+}
+
+// quic tells whether a datagram carries QUIC: to or from the port of HTTPS with
+// the fixed bit set, or anywhere in a packet with the long header of version 1 or 2
+// (RFC 9000 sections 17.2 and 17.3, RFC 9369 section 3).
+func quic(from, to uint16, b []byte) bool {
+	const https, fixed, long = 443, 0x40, 0x80
+	if len(b) == 0 || b[0]&fixed == 0 {
+		return false
+	}
+	if from == https || to == https {
+		return true
+	}
+	if len(b) < 5 || b[0]&long == 0 {
+		return false
+	}
+	v := be.Uint32(b[1:])
+	return v == 1 || v == 0x6b3343cf
 }
 
 // gtp takes off what mobile networks carry user packets in (3GPP TS 29.281

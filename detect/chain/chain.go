@@ -70,7 +70,7 @@ type Link struct {
 	Confidence    float32
 	Retry         uint16 // probability that the request is a retry, of whatever, in 1/65535
 	Gap           int64  // start minus the parent's end, ns; valid if Parent != 0
-	Before        int64  // the wait before the parent, ns; 0 where there was none, or a hint set it
+	Before        int64  // the wait before the parent, ns; 0 where there was none, or it kept to a hint
 	ParentStatus  uint16
 	ParentReason  capture.Reason
 	ParentHint    capture.Hint
@@ -84,6 +84,14 @@ type Link struct {
 	// left: read as a moment it is long past.
 	ParentRelative bool
 	Deadline       int64 // the earliest that an attempt before this one was sent with; 0 none told
+}
+
+// obeys tells whether the wait before a request kept to the one that its server
+// named, give or take what timers do: its client's own wait is not known then.
+func (l *Link) obeys() bool {
+	const timers = int64(50e6)
+	wait := l.ParentHint.Wait
+	return l.ParentHint.Usable() && l.Gap >= wait-max(timers, wait/50)
 }
 
 // Result is a request at its end.

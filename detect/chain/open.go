@@ -28,7 +28,7 @@ type open struct {
 	class          uint8
 	step           uint8 // quarters of its exposure counted
 	relative       bool
-	bound          bool // the wait before it followed a hint
+	bound          bool // the wait before it kept to a hint
 	worth          bool // its client gives up if it does not come back
 	live           bool
 }

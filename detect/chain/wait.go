@@ -12,7 +12,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		seq: r.Seq, root: r.Link.Root, start: r.Start, end: r.End, addr: r.Addr, cred: r.Cred, idem: r.Idem, hint: r.Hint,
 		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1),
 		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
-		advice: r.Advice, relative: r.Relative, bound: r.Link.ParentHint.Usable(), deadline: earlier(r.Deadline, r.Link.Deadline),
+		advice: r.Advice, relative: r.Relative, bound: r.Link.obeys(), deadline: earlier(r.Deadline, r.Link.Deadline),
 		relay: r.Relay, body: r.Body, id: r.ID,
 		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
 	}

@@ -9,13 +9,6 @@ import (
 	"stormwatch/policy"
 )
 
-// differs lists where the catalogue is known not to be what the client did.
-var differs = map[string]string{
-	"stripe-node bare":   "the library counts retries from 0, so that it is one step behind its comment; the scorer has no room for one more model",
-	"stripe-node hint":   "as without a hint",
-	"stripe-python hint": "the library waits at least for a Retry-After of up to 60 s",
-}
-
 // TestCatalogue holds the waits of real clients against what the catalogue of
 // policies says of their libraries. How often they try is not compared: for some
 // it was chosen. A policy that the catalogue lacks is passed over.
@@ -41,11 +34,7 @@ func TestCatalogue(t *testing.T) {
 			w, s := gap(rows, n), drawn(&p, n, tr.Mode == "hint")
 			compared++
 			if margin := (s.high - s.low) / 100; w < s.low-margin-slip || w > s.high+margin+float64(calm) {
-				tell := t.Errorf
-				if why := differs[tr.Client+" "+tr.Mode]; why != "" {
-					tell = t.Logf
-				}
-				tell("%s %s, %s: waited %.3f s before retry %d, policy %s says %.3f to %.3f", c.name, tr.Version, tr.Mode, w, n, c.catalogue, s.low, s.high)
+				t.Errorf("%s %s, %s: waited %.3f s before retry %d, policy %s says %.3f to %.3f", c.name, tr.Version, tr.Mode, w, n, c.catalogue, s.low, s.high)
 			}
 		}
 	}

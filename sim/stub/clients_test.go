@@ -130,7 +130,7 @@ var clients = []client{
 	},
 	{
 		name: "google-api-python", language: "Python", program: inPython, api: asJSON,
-		waits: "0-2 0-4 0-8 0-16", hint: ignored, says: "num_retries=4: U(0, 1) * 2^n s",
+		waits: "0-2 0-4 0-8 0-16", hint: ignored, says: "num_retries=4: U(0, 1) * 2^n s", catalogue: "google-api-python",
 	},
 	{
 		name: "python-gitlab", language: "Python", program: inPython, api: asJSON,
@@ -142,7 +142,7 @@ var clients = []client{
 	},
 	{
 		name: "swiftclient", language: "Python", program: inPython, api: plain,
-		waits: "1 2 4", hint: ignored, says: "retries=3: 1 s, doubled up to 64 s",
+		waits: "1 2 4", hint: ignored, says: "retries=3: 1 s, doubled up to 64 s", catalogue: "swiftclient",
 	},
 
 	// JavaScript.

@@ -1,0 +1,127 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+)
+
+// hidden is what the sources judged carried and could not show. Each connection
+// carried a request at least, or was meant to.
+type hidden struct {
+	sealed, rejected, cut uint64 // connections
+	orphans               uint64 // answers without their request
+	seen                  uint64 // requests that could be read
+	quic, used            uint64 // packets: of HTTP/3, and those that were read
+}
+
+func (e *engine) hidden() (h hidden) {
+	for i := range e.sources {
+		if s := &e.sources[i]; s.Primary {
+			h.sealed += s.Health.Encrypted
+			h.rejected += s.Health.Rejected
+			h.cut += s.Health.Cut
+			h.quic += s.Health.QUIC
+			h.used += s.Health.Used
+		}
+	}
+	h.orphans = uint64(e.pop.total.orphans)
+	h.seen = uint64(max(e.pop.total.attempts-e.pop.total.orphans, 0))
+	return h
+}
+
+// share is how much of the traffic could not be seen, as far as can be told: of
+// exchanges, where a connection stands for one, and of packets, since how many
+// requests are in those of HTTP/3 nobody knows.
+func (h *hidden) share() float64 {
+	n := h.sealed + h.rejected + h.cut + h.orphans
+	return 1 - (1-part(n, h.seen))*(1-part(h.quic, h.used))
+}
+
+func part(n, rest uint64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(n) / float64(n+rest)
+}
+
+// hiddenShare is how much of the traffic may be hidden where calm among the rest is
+// still "clear". It is a choice: a third of the exchanges failing would be a grave
+// incident.
+const hiddenShare = 1. / 3
+
+// mostlyHidden tells whether so much could not be seen that calm among the rest says
+// nothing of the whole. A CONNECT is a request for each connection that it opens.
+func (e *engine) mostlyHidden() bool {
+	h := e.hidden()
+	return h.share() > hiddenShare
+}
+
+const (
+	unsealing = "capture behind TLS termination (between the proxy and the service), or use the server's access log"
+	uncutting = "capture whole packets (tcpdump -s 0)"
+)
+
+// kinds tells what was hidden, the most first, and what would show it.
+func (h *hidden) kinds() (out []hiddenKind) {
+	for _, k := range []hiddenKind{
+		{h.sealed, number(h.sealed, "connection is", "connections are") + " encrypted", unsealing},
+		{h.rejected, number(h.rejected, "connection", "connections") + " refused", "look at the servers: where a connection is answered by a reset nobody listens, or the queue is full"},
+		{h.cut, number(h.cut, "connection was", "connections were") + " cut short by the capture", uncutting},
+		{h.orphans, fmt.Sprintf("%d of %d answers were captured without their request", h.orphans, h.orphans+h.seen), "capture both directions, and for longer"},
+		{h.quic, fmt.Sprintf("QUIC, %s: cannot be read", number(h.quic, "packet", "packets")), unsealing},
+	} {
+		if k.n > 0 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+type hiddenKind struct {
+	n          uint64
+	text, wish string
+}
+
+func number(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// most is the kind that hides most. Packets are no measure for the others, so that
+// HTTP/3 comes first only where nothing else is hidden.
+func most(kinds []hiddenKind) hiddenKind {
+	best := kinds[0]
+	for _, k := range kinds {
+		if k.n > best.n && !strings.HasPrefix(k.text, "QUIC") {
+			best = k
+		}
+	}
+	return best
+}
+
+// text sums it up in a line.
+func hiddenText(kinds []hiddenKind) string {
+	texts := make([]string, len(kinds))
+	for i := range kinds {
+		texts[i] = kinds[i].text
+	}
+	return strings.Join(texts, ", ")
+}
+
+// unseen is the verdict over an input without requests.
+func (e *engine) unseen() Verdict {
+	h := e.hidden()
+	kinds := h.kinds()
+	if len(kinds) == 0 {
+		return Verdict{State: Unknown, What: "no requests seen", Do: "Check that the input holds HTTP traffic or log lines stormwatch reads."}
+	}
+	v := Verdict{State: Unknown, What: "no requests seen: " + hiddenText(kinds), Do: sentence(most(kinds).wish)}
+	for _, k := range kinds {
+		v.NextEvidence = append(v.NextEvidence, k.text+": "+k.wish)
+	}
+	return v
+}
+
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

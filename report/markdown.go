@@ -1,0 +1,394 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stormwatch/detect"
+)
+
+// Markdown writes the incident report for a postmortem: the verdict, the timeline
+// by the minute, findings with their formulas and error rates, clients, chains,
+// what was marked, mitigations, how far the input can be trusted, and how to make
+// the report again. Chains are those of the Snapshot.
+func Markdown(w io.Writer, s *detect.Snapshot, o Options) error {
+	s = prepared(s, o)
+	var p paper
+	p.verdict(s, o)
+	p.figures(s)
+	p.timeline(s)
+	p.marks(s)
+	p.findings(s)
+	p.notJudged(s)
+	p.clients(s, o.Top)
+	p.grown(s)
+	p.chains(s)
+	p.mitigations(s)
+	p.health(s)
+	p.origin(s, o)
+	return write(w, &p.Buffer, o)
+}
+
+// paper is a page of Markdown.
+type paper struct{ page }
+
+func (p *paper) head(title string) {
+	p.blank()
+	p.line("## " + title + "\n")
+}
+
+// blank ends a paragraph.
+func (p *paper) blank() {
+	if !bytes.HasSuffix(p.Bytes(), []byte("\n\n")) {
+		p.line("")
+	}
+}
+
+// row writes cells that have been made safe.
+func (p *paper) row(cells ...string) { p.line("| " + strings.Join(cells, " | ") + " |") }
+
+// table begins one; a head that begins with a minus stands over numbers.
+func (p *paper) table(heads ...string) {
+	rule := make([]string, len(heads))
+	for i, h := range heads {
+		rule[i] = "---"
+		if rest, ok := strings.CutPrefix(h, "-"); ok {
+			heads[i], rule[i] = rest, "---:"
+		}
+	}
+	p.row(heads...)
+	p.row(rule...)
+}
+
+// item writes a point of a list, if there is something to say.
+func (p *paper) item(label, text string) {
+	if text != "" {
+		p.line("- **" + label + "**: " + text)
+	}
+}
+
+// fact is a label and its text, neither made safe.
+type fact struct{ label, text string }
+
+// verdictFacts are what is told of a verdict.
+func verdictFacts(s *detect.Snapshot) []fact {
+	v := &s.Verdict
+	facts := []fact{{"verdict", glyph(v.State) + " " + strings.ToUpper(v.State.String())}}
+	if v.State != detect.Unknown {
+		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", score(v.Confidence) + ", " + sure(v.Confidence)})
+	}
+	if v.Since != 0 {
+		text := since(v.Since, v.SinceCensored, date)
+		if v.Trend != "" {
+			text += "; " + v.Trend
+		}
+		facts = append(facts, fact{"since", text})
+	}
+	facts = append(facts, fact{"who", v.Who}, fact{"do first", v.Do}, fact{"do not", v.Dont})
+	for _, e := range v.NextEvidence {
+		facts = append(facts, fact{"get next", e})
+	}
+	if s.Start != 0 {
+		facts = append(facts, fact{"seen", date(s.Start) + " to " + until(s.Start, max(s.End, s.Start)) + " UTC, " + span(max(s.End-s.Start, 0)) + "; from the " + s.Perspective + "'s side"})
+		if s.At != 0 && s.At < s.End-1e9 {
+			facts = append(facts, fact{"judged", "up to " + date(s.At) + " UTC, not to the end"})
+		}
+	}
+	return facts
+}
+
+func (p *paper) verdict(s *detect.Snapshot, o Options) {
+	v := &s.Verdict
+	title := strings.ToUpper(v.State.String())
+	if v.What != "" {
+		title += ": " + md(v.What)
+	}
+	p.line("# Incident report: " + title + "\n")
+	p.table("", "")
+	for _, f := range append(verdictFacts(s), filterFact(o)) {
+		if f.text != "" {
+			p.row(f.label, md(f.text))
+		}
+	}
+}
+
+// filterFact tells what a report leaves out.
+func filterFact(o Options) fact {
+	if o.Filter == "" {
+		return fact{}
+	}
+	return fact{"filter", o.Filter + ": clients, findings and chains are those that pass; sums and the timeline are of all"}
+}
+
+// totalFacts are the sums over the input.
+func totalFacts(s *detect.Snapshot) (facts []fact) {
+	t := &s.Totals
+	add := func(label, text string) { facts = append(facts, fact{label, text}) }
+	add("requests", Count(t.Exchanges))
+	if s.ClientCount > 0 {
+		add("clients", Count(s.ClientCount))
+	}
+	add("refused", Count(t.Refused)+" ("+percent(partOf(t.Refused, t.Exchanges))+")")
+	add("failed otherwise", Count(max(t.Failed-t.Refused, 0)))
+	if Known(t.Amplification) {
+		add("logical requests", Count(t.LogicalRequests))
+		add("retries", Count(t.Retries)+" ("+percent(t.RetryShare)+" of the traffic)")
+		add("attempts per logical request", times(t.Amplification))
+	}
+	for _, n := range []struct {
+		label string
+		n     detect.Number
+		show  func(detect.Number) string
+	}{
+		{"attempts per success", t.PerSuccess, times},
+		{"requests given up", t.GaveUp, whole},
+		{"goodput on average", t.GoodputPerS, perSecond},
+		{"capacity", t.CapacityPerS, perSecond},
+		{"headroom at the end", t.HeadroomPerS, perSecond},
+		{"tipping load", t.TippingPerS, perSecond},
+		{"peak in 50 ms", t.Peak50ms, whole},
+		{"detected after the onset", t.DetectS, gap},
+		{"recovered after", t.RecoverS, gap},
+	} {
+		if Known(n.n) {
+			add(n.label, n.show(n.n))
+		}
+	}
+	for _, f := range []fact{{"refused by", RefusedBy(s)}, {"layers", Layers(&s.Matcher)}, {"evidence of chains", Evidence(&s.Matcher)}} {
+		if f.text != "" {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+func whole(n detect.Number) string { return Count(int64(n.V)) }
+
+func (p *paper) figures(s *detect.Snapshot) {
+	if s.Start == 0 {
+		return
+	}
+	p.head("Figures")
+	p.table("figure", "value")
+	for _, f := range totalFacts(s) {
+		p.row(f.label, md(f.text))
+	}
+}
+
+func (p *paper) timeline(s *detect.Snapshot) {
+	rows, width := minutes(s)
+	if len(rows) == 0 {
+		return
+	}
+	p.head("Timeline per " + rowName(width) + ", UTC")
+	p.table("from", "-attempts", "-first", "-retries", "-ok", "-refused", "-failed", "-refused %", "-most in 1 s", "events")
+	day := ""
+	for i := range rows {
+		r := &rows[i]
+		from := clock(r.at)
+		if d := date(r.at)[:10]; d != day {
+			if day = d; i > 0 || date(rows[len(rows)-1].at)[:10] != d {
+				from = d + " " + from
+			}
+		}
+		p.row(from, Count(r.Attempts), Count(r.First), Count(r.Retries), Count(r.Success), Count(r.Refused), Count(r.OtherFail),
+			percent(partOf(r.Refused, r.Success+r.Refused+r.OtherFail)), Count(r.MaxPerS), eventsOf(r, md))
+	}
+}
+
+// marks lists what people marked, by when it all began.
+func (p *paper) marks(s *detect.Snapshot) {
+	if !slices.ContainsFunc(s.Events, func(e detect.Event) bool { return marked(&e) }) {
+		return
+	}
+	p.head("Marks")
+	p.table("at, UTC", "what", "")
+	for i := range s.Events {
+		if e := &s.Events[i]; marked(e) {
+			p.row(date(e.At), md(eventText(e)), fromOnset(e, &s.Verdict))
+		}
+	}
+}
+
+// eventsOf tells the events of a row, what people marked in bold.
+func eventsOf(r *minute, safe func(string) string) string {
+	var out []string
+	for _, e := range r.events {
+		if len(out) == 8 {
+			out = append(out, "and "+Count(len(r.events)-len(out))+" more")
+			break
+		}
+		text := clock(e.At) + " " + safe(eventText(e))
+		if marked(e) {
+			text = "**" + text + "**"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+func (p *paper) findings(s *detect.Snapshot) {
+	p.head("Findings")
+	if len(s.Findings) == 0 {
+		p.line("No signature is raised.")
+	}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		p.line("### " + md(f.Signature) + ", score " + score(f.Score) + ", " + f.Severity.String() + "\n")
+		if f.Says != "" {
+			p.line(md(f.Says) + "\n")
+		}
+		p.item("scope", md(f.Scope)+"; confidence "+score(f.Confidence)+", "+sure(f.Confidence))
+		p.item("when", md(findingTimes(f)))
+		p.item("who", md(findingWho(f)))
+		p.item("formula", code(f.When))
+		p.item("score", md(partsText(f)))
+		p.item("error rate", md(f.FalsePositives))
+		p.item("read at", md(strings.Join(f.At, ", ")))
+		p.item("mitigations", md(strings.Join(f.Mitigations, ", ")))
+		p.evidence(f.Evidence)
+		p.blank()
+	}
+}
+
+func partsText(f *detect.Finding) string {
+	var parts []string
+	for _, part := range f.Parts {
+		parts = append(parts, part.Name+" "+score(part.Points)+" of "+score(part.Max))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *paper) evidence(list []detect.Evidence) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("")
+	p.table("measured", "-value", "threshold", "-n", "-p", "meaning")
+	for i := range list {
+		e := &list[i]
+		n, chance := "", ""
+		if e.N > 0 {
+			n = Count(e.N)
+		}
+		if Known(e.P) {
+			chance = Figure(e.P.V, "")
+		}
+		p.row(md(e.Name), md(Figure(e.Value, e.Unit)), code(e.Threshold), n, chance, md(e.Meaning))
+	}
+}
+
+func (p *paper) notJudged(s *detect.Snapshot) {
+	if len(s.NotJudged) == 0 {
+		return
+	}
+	p.head("Not judged")
+	p.table("signature", "why")
+	for _, n := range s.NotJudged {
+		p.row(md(n.Signature), md(n.Reason))
+	}
+}
+
+const incidentTop = 20 // clients listed in an incident report
+
+func (p *paper) clients(s *detect.Snapshot, top int) {
+	if top <= 0 {
+		top = incidentTop
+	}
+	s = topped(s, top)
+	if len(s.Clients) == 0 {
+		return
+	}
+	p.head("Clients: " + Count(len(s.Clients)) + " of " + Count(max(s.ClientCount, len(s.Clients))) + ", by what they need not have sent")
+	p.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy", "signatures")
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		p.row(code(label(c)), code(c.Agent), Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
+			percent(c.EarlyShare), perSecond(c.AvoidablePerS), md(policyText(c.Policy)), md(signs(c)))
+	}
+	if others := s.ClientCount - len(s.Clients); others > 0 {
+		o := &s.ClientsOthers
+		p.row(Count(others)+" others", "", Count(o.Attempts), Count(o.OK), Count(o.Refused), "", "", "", perSecond(o.AvoidablePerS), "", "")
+	}
+}
+
+func signs(c *detect.Client) string {
+	if len(c.Signatures) == 0 && c.Victim {
+		return "victim"
+	}
+	return strings.Join(c.Signatures, ", ")
+}
+
+// policyText tells a policy as what it is, a reading of timing.
+func policyText(e detect.PolicyEstimate) string {
+	name := e.Name
+	if name == "" {
+		name = e.Family
+	}
+	if name == "" {
+		return ""
+	}
+	return "timing of " + name + ", " + score(e.Probability)
+}
+
+// grown tells what grew, and how many clients it would take to act on.
+func (p *paper) grown(s *detect.Snapshot) {
+	if len(s.Growth) > 0 {
+		p.head("What grew")
+		p.table("", "name", "-before", "-at the incident", "-new clients")
+		for i := range s.Growth {
+			g := &s.Growth[i]
+			p.row(md(g.Kind), code(g.Name), perSecond(detect.Some(g.Before)), perSecond(detect.Some(g.PerS)), percent(g.New))
+		}
+	}
+	if len(s.Layers.Rows) > 0 {
+		p.head("Layers of retries" + layersNote(&s.Layers))
+		p.table("layer", "-attempts per request", "-at most", "")
+		for i := range s.Layers.Rows {
+			l := &s.Layers.Rows[i]
+			p.row(md(l.Name), times(l.PerRequest), mostText(l.Most), layerText(l))
+		}
+	}
+	p.blank()
+	for _, r := range s.Reach {
+		p.item("reach", reachText(r))
+	}
+}
+
+func reachText(r detect.Reach) string {
+	return Count(r.Clients) + " of " + several(r.Of, "client") + " make " + percent(detect.Some(r.Share)) + " of what need not have been sent"
+}
+
+func layersNote(l *detect.Layers) string {
+	text := ""
+	if Known(l.Multiplier) {
+		text = ", " + times(l.Multiplier) + " in all"
+	}
+	if Known(l.Worst) {
+		text += ", " + times(l.Worst) + " at worst"
+	}
+	if l.Inferred {
+		return text + " (inferred)"
+	}
+	return text
+}
+
+func mostText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func layerText(l *detect.Layer) string {
+	switch {
+	case l.Pressure:
+		return "the pressure arrives here"
+	case !l.Seen:
+		return "concluded, not seen"
+	}
+	return ""
+}

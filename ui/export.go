@@ -1,0 +1,136 @@
+package ui
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stormwatch/detect"
+	"stormwatch/report"
+)
+
+// kinds of files an export writes, by the end of the name.
+var exports = [...]string{".md", ".json", ".html", ".svg"}
+
+// export writes the incident report and the screen as it is: into a file of the
+// name given, or one of each kind, named by the time of the input. A file that is
+// there is never written over.
+func (c *console) export(name string) effect {
+	if c.snap.At == 0 {
+		return c.flash("nothing to export yet")
+	}
+	var screen bytes.Buffer
+	c.v.editing, c.v.flash = false, ""
+	c.dirty = true
+	c.draw()
+	if c.cells != nil {
+		if err := c.cells.svg(&screen, c.opt.Theme, c.opt.ASCII); err != nil {
+			return c.flash("export: " + err.Error())
+		}
+	}
+	// What the job needs is handed over: it must not look at the console.
+	feed, f, marks, o, at := c.feed, c.v.filter, c.bookmarks, c.opt.Report, c.snap.At
+	o.Filter = f.text
+	folder := c.opt.Folder
+	e := c.flash("exporting ...")
+	e.job = func() string {
+		s, err := feed.Report()
+		if err == nil {
+			s = f.apply(report.WithMarks(s, marks))
+			if name != "" {
+				err = exportOne(filepath.Join(folder, name), s, o, screen.Bytes())
+			} else {
+				name, err = exportAll(folder, at, s, o, screen.Bytes())
+			}
+		}
+		if err != nil {
+			return "export: " + err.Error()
+		}
+		return "written: " + name
+	}
+	return e
+}
+
+func parseExport(c *console, arg string) (func() effect, error) {
+	if arg != "" && formOf(arg) == nil && !strings.HasSuffix(arg, ".svg") {
+		return nil, fmt.Errorf("%q: a file that ends in .md, .html, .json, .txt or .svg", arg)
+	}
+	return func() effect { return c.export(arg) }, nil
+}
+
+func formOf(name string) report.Form {
+	switch filepath.Ext(name) {
+	case ".md":
+		return report.Markdown
+	case ".html":
+		return report.HTML
+	case ".json":
+		return report.JSON
+	case ".txt":
+		return report.Text
+	}
+	return nil
+}
+
+func writeExport(w io.Writer, name string, s *detect.Snapshot, o report.Options, screen []byte) error {
+	if form := formOf(name); form != nil {
+		return form(w, s, o)
+	}
+	_, err := w.Write(screen)
+	return err
+}
+
+func exportOne(path string, s *detect.Snapshot, o report.Options, screen []byte) error {
+	err := create(path, func(w io.Writer) error { return writeExport(w, path, s, o, screen) })
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: choose another name", path)
+	}
+	return err
+}
+
+// exportAll writes a file of each kind under one name that is free for all of
+// them.
+func exportAll(folder string, at int64, s *detect.Snapshot, o report.Options, screen []byte) (string, error) {
+	base := "stormwatch-" + time.Unix(0, at).UTC().Format("20060102T150405Z")
+	const tries = 1000
+	for n := 1; n <= tries; n++ {
+		name := base
+		if n > 1 {
+			name += fmt.Sprintf("-%d", n)
+		}
+		taken := slices.ContainsFunc(exports[:], func(ext string) bool {
+			_, err := os.Lstat(filepath.Join(folder, name+ext))
+			return !errors.Is(err, fs.ErrNotExist)
+		})
+		if taken {
+			continue
+		}
+		for _, ext := range exports {
+			if err := exportOne(filepath.Join(folder, name+ext), s, o, screen); err != nil {
+				return "", err
+			}
+		}
+		return name + " " + strings.Join(exports[:], " "), nil
+	}
+	return "", fmt.Errorf("%s and %d more of that name are there already", base, tries)
+}
+
+// create writes a new file, whole or not at all. Others may not read it: it names
+// clients.
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
