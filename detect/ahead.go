@@ -107,6 +107,7 @@ func (a *ahead) take(b *capture.Batch) error {
 			continue
 		}
 		in.hours.count(x.Start)
+		in.outlook.note(x, b.Names)
 		if !a.win.put(x, uint8(in.index), b.Bytes(x.Target)) {
 			return a.fail()
 		}
@@ -252,6 +253,10 @@ func (a *ahead) seal() error {
 	broken := to < latest && a.lastEnd > to+anHour // see within
 	if a.judged && (a.first < from || a.last >= to || broken || a.facts != factsOf(a.in.source())) {
 		return a.fail()
+	}
+	was := r.names.upstream
+	if r.look(); a.judged && was != r.names.upstream {
+		return a.fail() // clients had numbers by address
 	}
 	a.win.settle()
 	for a.win.len() > 0 {

@@ -63,6 +63,14 @@ func (f *flight) hinted() bool {
 	return h.Usable() && h.Wait > 0 && h.Wait <= maxHint
 }
 
+// unallowed tells whether nobody knows what wait the retry in f was allowed: it
+// follows an answer whose hint could not be seen. Where it came at once, no wait was.
+func (e *engine) unallowed(f *flight) bool {
+	l := &f.link
+	atOnce := l.Gap < immediate && e.resolution(f.rec.source) <= immediate
+	return l.ParentOutcome == capture.Answered && l.ParentHint.State == capture.NotObservable && !atOnce
+}
+
 // auditWait holds a retry against the wait its server named.
 func (e *engine) auditWait(d *delta, c *client, f *flight) (kept bool) {
 	if !f.hinted() {

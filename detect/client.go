@@ -160,6 +160,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 		d.sum.orphans++
 	}
 	e.auditRequest(d, c, f)
+	e.auditBan(c, f)
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++
@@ -180,14 +181,19 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	h.gaps[h.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	h.ngaps++
 	covered := e.auditRetry(d, c, f)
-	if !covered {
+	if covered {
+		return
+	}
+	known := !e.unallowed(f)
+	if known {
 		c.overspend(d, f)
 	}
-	impatient := !covered && (f.link.Gap < immediate || f.link.Attempt > fourth || f.hinted())
-	if impatient {
+	if f.link.Gap < immediate || f.link.Attempt > fourth || f.hinted() {
 		c.avoidable++
 		d.avoidable++
-		d.sum.impatient++
+		if known {
+			d.sum.impatient++
+		}
 	}
 }
 
@@ -200,6 +206,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		return
 	}
 	e.auditOutcome(d, c, f)
+	e.auditRefusal(d, c, f)
 	d.hints.dates.see(&r.Exchange)
 	refused, broken := r.Refused(), faulty(r)
 	d.sum.ended++
@@ -214,7 +221,9 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		}
 	}
 	if f.link.Parent != 0 && f.hinted() && !tooEarly(f.link.ParentHint.Wait, f.link.Gap, e.resolution(r.source)) {
-		d.hints.kept++
+		if e.histories.of(c).did[punished] == 0 { // else the wait is no guess of when there is room
+			d.hints.kept++
+		}
 		if refused {
 			d.vainOn[r.route]++
 		}
@@ -242,7 +251,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	if !refused || r.Reason == capture.BodyRefusal || r.Hint.State == capture.NotObservable {
 		return
 	}
-	d.hints.see(&r.Exchange)
+	d.hints.see(&r.Exchange, e.histories.of(c).did[punished] > 0)
 	e.park(d, c, f)
 	if r.Hint.State == capture.Absent {
 		if d.firstBare == 0 || r.End < d.firstBare {

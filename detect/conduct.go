@@ -26,6 +26,8 @@ const (
 	endless                 // chains of more than ten attempts
 	spent                   // requests although the last answer left none
 	parked                  // never came back after a refusal that named a wait
+	punished                // early requests that were told to wait longer each time
+	assumed                 // new requests refused while the wait of another ran: the limit is wider than was assumed
 	uncovered               // retries that keep to no hint, in the present budget window
 
 	traced     // retries whose failed attempt was seen
@@ -37,6 +39,7 @@ const (
 	risky      // writes of which it is not known whether they were done
 	timed      // attempts with a deadline
 	toldEmpty  // requests after an answer that left none
+	beside     // new requests sent while the wait of another ran
 	earlyMs    // by how much early retries were early, summed
 	datedMs    // date hints: retry minus hinted moment, summed, ms
 	datedSq    // and its square, summed, in tenths of a second
@@ -56,7 +59,8 @@ type conduct [deeds]int32
 // not exposed, and says nothing about how common the other one is.
 var occasion = [faults]deed{
 	instant: traced, early: hinted, datedEarly: dated, overwaited: hinted, rescaled: hinted, finalAgain: finals, bodyAgain: bodyErrors,
-	rotated: denied, unsafeAgain: risky, overdue: timed, endless: traced, spent: toldEmpty, parked: warned, uncovered: traced,
+	rotated: denied, unsafeAgain: risky, overdue: timed, endless: traced, spent: toldEmpty, parked: warned, punished: hinted, assumed: beside,
+	uncovered: traced,
 }
 
 // faultFeatures are the features that count the faults.
@@ -64,7 +68,7 @@ var faultFeatures = [faults]rules.FeatureID{
 	instant: rules.ImmediateRetries, early: rules.EarlyRetries, datedEarly: rules.SkewedRetries, overwaited: rules.OverwaitedRetries,
 	rescaled: rules.RescaledRetries, finalAgain: rules.FinalRetries, bodyAgain: rules.BodyErrorRetries, rotated: rules.CredentialChanges,
 	unsafeAgain: rules.UnsafeRepeats, overdue: rules.OverdueAttempts, endless: rules.EndlessChains, spent: rules.SpentRequests,
-	parked: rules.Parked, uncovered: rules.Uncovered,
+	parked: rules.Parked, punished: rules.PenaltyRises, assumed: rules.WiderRefusals, uncovered: rules.Uncovered,
 }
 
 // faultOf is the fault that a signature of clients is about: that of the first

@@ -47,6 +47,7 @@ type engine struct {
 	lot       lot
 	habits    habits
 	scopes    scopes
+	narrow    bool // as of the second before: who is refused means something
 	skewed    bool // as of the second before: the dates that servers name are told by another clock
 	recent    ring
 	sources   []Source
@@ -65,6 +66,7 @@ type flight struct {
 	addr     uint64
 	path     uint32 // symbol in names.paths
 	shows    uint32 // faults it is evidence of, a bit each
+	beside   bool   // a new request, sent while another of its client was told to wait
 	noChain  bool   // late, or of an unknown request: counted, never matched
 	link     chain.Link
 	ordinal  uint32 // of its chain, on the root's client
@@ -164,7 +166,7 @@ func (e *engine) board(r *record, target []byte) int32 {
 	if !e.opt.Once {
 		f.path = uint32(e.names.paths.Intern(target))
 	}
-	f.noChain, f.link, f.ordinal = false, chain.Link{}, 0
+	f.noChain, f.beside, f.link, f.ordinal = false, false, chain.Link{}, 0
 	f.op, f.tmpl, f.addr = identify(r, target)
 	if r.End < r.Start {
 		f.rec.End = r.Start
@@ -228,6 +230,7 @@ func (e *engine) second() {
 	e.merge()
 	e.enlist()
 	e.scopes.see(e)
+	e.narrow = e.mixed()
 	w, _ := e.pop.last(e.now+tick, window)
 	e.skewed = w.hints.dates.skewed()
 	e.emit()

@@ -206,6 +206,7 @@ func (j *judge) clientFeatures(e *engine, s *conducts) {
 	shared(rules.OverwaitedShare, overwaited)
 	shared(rules.RescaledShare, rescaled)
 	shared(rules.SpentShare, spent)
+	shared(rules.WiderShare, assumed)
 	shareFeatures(v, rules.UncoveredShare, rules.UncoveredLow, s[uncovered], s[sent])
 	if s[early] > 0 {
 		v.Set(rules.EarlyMeanS, float64(s[earlyMs])/1e3/float64(s[early]), s[early])

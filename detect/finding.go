@@ -71,7 +71,7 @@ func (j *judge) finding(e *engine, f *found) Finding {
 // serving lists what a signature calls for from the side of who looks.
 func (j *judge) serving(e *engine, s *rules.Signature) (ids []string) {
 	for _, id := range s.Mitigations {
-		if m := j.set.Mitigation(id); m != nil && m.Serves(e.opt.perspective()) {
+		if m := j.set.Mitigation(id); m != nil && m.Serves(e.names.perspective()) {
 			ids = append(ids, id)
 		}
 	}

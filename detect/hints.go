@@ -29,8 +29,9 @@ func (h *hintCounts) add(o *hintCounts) {
 	h.dates.add(&o.dates)
 }
 
-// see counts a refusal whose headers were captured.
-func (h *hintCounts) see(x *capture.Exchange) {
+// see counts a refusal whose headers were captured. A wait that grew as a penalty is
+// long, but not absurd.
+func (h *hintCounts) see(x *capture.Exchange, punished bool) {
 	h.observable++
 	switch {
 	case x.Hint.State == capture.Absent:
@@ -40,7 +41,7 @@ func (h *hintCounts) see(x *capture.Exchange) {
 	case !x.Hint.Usable():
 	case x.Hint.Wait == 0:
 		h.zero++
-	case x.Hint.Wait > maxHint:
+	case x.Hint.Wait > maxHint && !punished:
 		h.absurd++
 	}
 	if w, told := secondWait(x); told {

@@ -13,6 +13,7 @@ type history struct {
 	ngaps   uint32
 	parking parking
 	obeys   obeys
+	ban     ban
 }
 
 // histories keeps them in a part for each shard, which one goroutine adds to.

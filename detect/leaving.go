@@ -55,6 +55,11 @@ func (l *leaving) look(n *names, now int64) {
 			delete(n.byCred, k)
 		}
 	}
+	for k, id := range n.byUpstream {
+		if gone(id) {
+			delete(n.byUpstream, k)
+		}
+	}
 	for k, id := range n.byName {
 		if gone(id) {
 			delete(n.byName, k)

@@ -36,6 +36,7 @@ func (r *Recording) Seal() error {
 	if err := r.stand(); err != nil {
 		return err
 	}
+	r.look()
 	r.spool = &store{mem: &r.mem, dir: r.opt.TempDir}
 	if err := r.join(r.summed()); err != nil {
 		return err

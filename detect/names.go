@@ -12,26 +12,29 @@ import (
 // names gives texts, clients, routes and agents the numbers by which the engine
 // counts, in the order of first appearance. It only grows, and is bounded.
 type names struct {
-	texts   *capture.Interner
-	paths   *capture.Interner // a bounded sample: hostile paths cannot grow it
-	byAddr  addrTable
-	byCred  map[uint64]uint32
-	byName  map[capture.Symbol]uint32
-	naming  *Naming
-	titles  map[uint32]string // names that people gave, by client
-	labels  []string          // by client; 0 stands for all clients beyond the bound
-	max     int
-	byKey   bool
-	excess  int64 // exchanges of clients beyond the bound
-	creds   int   // credentials labelled so far
-	leaving *leaving
-	routes  map[uint64]uint16
-	routeOf []capture.Symbol
-	agents  map[capture.Symbol]uint8
-	agentOf []capture.Symbol
-	scratch []byte
-	tries   tryLists
-	touched uint32 // what was read ahead, which means nothing
+	texts      *capture.Interner
+	paths      *capture.Interner // a bounded sample: hostile paths cannot grow it
+	byAddr     addrTable
+	byCred     map[uint64]uint32
+	byName     map[capture.Symbol]uint32
+	naming     *Naming
+	upstream   bool // clients are those who are called, and by which credential
+	byUpstream map[uint64]uint32
+	credOf     map[uint64]int    // numbers of credentials, where clients are upstreams
+	titles     map[uint32]string // names that people gave, by client
+	labels     []string          // by client; 0 stands for all clients beyond the bound
+	max        int
+	byKey      bool
+	excess     int64 // exchanges of clients beyond the bound
+	creds      int   // credentials labelled so far
+	leaving    *leaving
+	routes     map[uint64]uint16
+	routeOf    []capture.Symbol
+	agents     map[capture.Symbol]uint8
+	agentOf    []capture.Symbol
+	scratch    []byte
+	tries      tryLists
+	touched    uint32 // what was read ahead, which means nothing
 }
 
 const otherClients = "(other clients)"
@@ -42,6 +45,7 @@ func newNames(o Options) *names {
 		paths:  capture.NewInterner(4096, 1<<20),
 		byAddr: newAddrTable(), byCred: map[uint64]uint32{}, byName: map[capture.Symbol]uint32{},
 		labels: []string{otherClients}, max: o.MaxClients, naming: o.Names, byKey: o.ClientBy == "key",
+		upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key", byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{},
 		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
 		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
 	}
@@ -76,6 +80,8 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 		id, known = n.byName[x.Client]
 	case n.byKey && x.Credential != 0:
 		id, known = n.byCred[x.Credential]
+	case n.upstream:
+		id, known = n.byUpstream[upstreamOf(x)]
 	default:
 		id = n.byAddr.find(&x.Src.IP).id
 		known = id != 0
@@ -98,6 +104,8 @@ func (n *names) enter(x *capture.Exchange, id uint32) {
 		n.byCred[x.Credential] = id
 		n.creds++
 		label = "cred-" + strconv.Itoa(n.creds)
+	case n.upstream:
+		label = n.enterUpstream(x, id)
 	case !x.Src.IsZero():
 		label = x.Src.Addr().String()
 		fallthrough

@@ -77,7 +77,7 @@ func (n *Naming) of(x *capture.Exchange, label string, byKey bool) string {
 	if byKey && x.Client == 0 && x.Credential != 0 {
 		return n.byCred[x.Credential]
 	}
-	if name := n.byLabel[label]; name != "" || x.Src.IsZero() || x.Client != 0 {
+	if name := n.byLabel[label]; name != "" || x.Src.IsZero() || x.Client != 0 || label != x.Src.Addr().String() {
 		return name
 	}
 	a := x.Src.Addr()

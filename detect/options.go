@@ -9,17 +9,19 @@ import (
 // Options set what an engine judges by, and its bounds.
 type Options struct {
 	Rules    *rules.Set
-	Shards   int              // how many parts of the state are worked on at once; the result does not depend on it
-	ClientBy string           // "addr" (default) or "key": what a client is where Exchange.Client does not say
-	Names    *Naming          // names that people gave to clients; nil none
-	Vendor   bool             // who looks runs the clients, and the server is somebody else's: what is advised is for them
-	Capacity float64          // what the server can serve per second, if the operator knows; 0 unknown
-	Clock    map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
-	Since    Bound            // exchanges that start before are not looked at
-	Until    Bound            // nor those that start then or later
-	TempDir  string           // for the spool; "" is the system's
-	Once     bool             // a Recording of one source that can be read again, to be replayed once from start to end; neither rows nor a client's chains are told: judged while it is read, without a spool
-	Memory   int64            // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
+	Shards   int    // how many parts of the state are worked on at once; the result does not depend on it
+	ClientBy string // "addr" (default) or "key": what a client is where Exchange.Client does not say
+	// Perspective says from whose side the input was seen: "server" (default), "client",
+	// where a client is an upstream host and a credential, or "auto".
+	Perspective string
+	Names       *Naming          // names that people gave to clients; nil none
+	Capacity    float64          // what the server can serve per second, if the operator knows; 0 unknown
+	Clock       map[string]int64 // by source name: how far its clock is ahead of true time, ns, if the operator knows
+	Since       Bound            // exchanges that start before are not looked at
+	Until       Bound            // nor those that start then or later
+	TempDir     string           // for the spool; "" is the system's
+	Once        bool             // a Recording of one source that can be read again, to be replayed once from start to end; neither rows nor a client's chains are told: judged while it is read, without a spool
+	Memory      int64            // bytes of sorted input and spool kept in memory before they go to TempDir; 0 means 16 MiB
 
 	MaxClients     int   // clients told apart; those that appear later share one row, and are counted, until in live input others have been silent for two hours; 0 means 1<<20
 	MaxCheckpoints int64 // bytes of all checkpoints together; 0 means 256 MiB, below 0 none: seeking back replays from the start
@@ -50,12 +52,4 @@ func (o Options) withDefaults() Options {
 		o.MaxCheckpoints = 256 << 20
 	}
 	return o
-}
-
-// perspective is the side of who looks.
-func (o *Options) perspective() string {
-	if o.Vendor {
-		return "client"
-	}
-	return "server"
 }

@@ -52,6 +52,7 @@ type Inlet struct {
 	triedAs []uint32 // the engine's numbers of them
 	tallies []capture.Tally
 	hours   hours
+	outlook outlook
 	asides  capture.Health    // what the engine set aside, for its reasons
 	copies  map[string]uint64 // by the source that has them too
 	// portless counts exchanges without a port; from and to span their starts.
@@ -137,6 +138,7 @@ func (in *Inlet) collect(b *capture.Batch) error {
 			continue
 		}
 		in.hours.count(x.Start)
+		in.outlook.note(x, b.Names)
 		if x.Src.Port == 0 {
 			in.spread(x.Start)
 		}

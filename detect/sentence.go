@@ -59,6 +59,9 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		j.advise(e, v)
 	}
 	v.NextEvidence = e.nextEvidence(v, seconds)
+	if v.State >= Watch && e.names.upstream {
+		j.outwards(e, v)
+	}
 }
 
 func clearText(w *secondCounts) string {

@@ -27,7 +27,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	}
 	j := &e.judge
 	s := &Snapshot{
-		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: e.opt.perspective(),
+		At: e.now, Start: e.first, End: max(e.latest, e.first), Perspective: e.names.perspective(),
 		Verdict: j.state.now, NotJudged: slices.Clone(j.notJudged), Events: slices.Clone(j.events),
 		Totals: e.totals(), Behind: e.behind(), Matcher: e.matcher(), Recent: e.rates(), Timeline: e.pop.timeline.view(v.From, v.To, v.Bins),
 	}

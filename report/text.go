@@ -114,6 +114,9 @@ func (p *page) totals(s *detect.Snapshot) {
 	}
 	text += ", " + Count(t.Refused) + " refused, " + Count(max(t.Failed-t.Refused, 0)) + " failed otherwise"
 	p.term(2, "requests", labels, text)
+	if s.Perspective == detect.PerspectiveClient {
+		p.term(2, "view", labels, "from the client's side: a client here is a host that is called, and the credential it is called by")
+	}
 	if Known(t.Amplification) {
 		text = Count(t.Retries) + " (" + percent(t.RetryShare) + " of the traffic); " + times(t.Amplification) + " attempts per logical request"
 		if Known(t.PerSuccess) {

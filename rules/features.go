@@ -111,6 +111,9 @@ const (
 	LayerCount
 	LayerMultiplier
 	LayerWorst
+	PenaltyRises
+	WiderRefusals
+	WiderShare
 	featureCount
 )
 
@@ -197,7 +200,7 @@ var features = [featureCount]Feature{
 	{ID: Parked, Name: "parked", Scopes: single, Meaning: "1 if the client has never come back after a refusal that named a wait"},
 	{ID: ParkedClients, Name: "parked_clients", Unit: "clients", Scopes: single, Meaning: "clients that have not come back"},
 	{ID: ParkedLow, Name: "parked_low", Scopes: single, Meaning: "lower bound (Wilson, z 2.58) of the share of such refused clients that have not come back"},
-	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, in the last quarter of a minute"},
+	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, where one could be seen, in the last quarter of a minute"},
 	{ID: UncoveredShare, Name: "uncovered_share", Scopes: both, Meaning: "share of the attempts of that time that are such retries"},
 	{ID: UncoveredLow, Name: "uncovered_low", Scopes: both, Meaning: "lower bound of uncovered_share (Wilson, z 2.58)"},
 	{ID: MalformedShare, Name: "malformed_share", Scopes: everyone, Meaning: "share of refusals whose wait is neither digits nor a date"},
@@ -224,6 +227,9 @@ var features = [featureCount]Feature{
 	{ID: LayerCount, Name: "layers", Unit: "layers", Scopes: together, Meaning: "layers that retry"},
 	{ID: LayerMultiplier, Name: "layer_multiplier", Unit: "attempts", Scopes: together, Meaning: "attempts for each request that was retried"},
 	{ID: LayerWorst, Name: "layer_worst", Unit: "attempts", Scopes: together, Meaning: "the same, if each layer used all its attempts"},
+	{ID: PenaltyRises, Name: "penalty_rises", Unit: "rises", Scopes: single, Meaning: "requests sent before the wait was over that were told to wait longer than before, never less, eight times as long in the end"},
+	{ID: WiderRefusals, Name: "wider_refusals", Unit: "seconds", Scopes: single, Meaning: "seconds in which a new request was sent while the wait named to another one ran, of ten seconds or more, and was refused"},
+	{ID: WiderShare, Name: "wider_share", Scopes: single, Meaning: "share of such new requests that were refused"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

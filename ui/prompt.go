@@ -27,7 +27,7 @@ func (c *console) edit(p press) effect {
 	v := &c.v
 	switch p.name {
 	case "enter":
-		return c.enter()
+		return c.accept()
 	case "esc":
 		v.editing = false
 		if !v.command && v.draft != "" {
@@ -66,8 +66,8 @@ func (c *console) edit(p press) effect {
 	return effect{}
 }
 
-// enter takes what was typed; what cannot be read stays, with the reason.
-func (c *console) enter() effect {
+// accept takes what was typed; what cannot be read stays, with the reason.
+func (c *console) accept() effect {
 	v := &c.v
 	if !v.command {
 		v.editing = v.draftErr != nil

@@ -113,14 +113,16 @@ type file struct {
 	pending int     // bytes of the last packet still to be discarded
 	read    int64   // bytes consumed
 	unit    int64   // clock unit the format names, in nanoseconds
+	more    int     // captures that followed the first in the same input
+	lost    uint64  // packets that the hosts of those before the present one lost
 }
 
 // dropped is how many packets the capturing host says it lost.
 func (f *file) dropped() uint64 {
-	if f.ng == nil {
-		return 0 // the classic format does not tell
+	if f.ng == nil { // the classic format does not tell
+		return f.lost
 	}
-	return f.ng.dropped()
+	return f.lost + f.ng.dropped()
 }
 
 // newFile reads the head of a capture.
@@ -187,6 +189,12 @@ func (f *file) next(p *frame) error {
 	if err != nil {
 		return err
 	}
+	if f.another(h) {
+		if err := f.follow(); err != nil {
+			return err
+		}
+		return f.next(p)
+	}
 	length, wire := c.lengths(h)
 	if length > maxRecord {
 		return damaged(uint64(length))
@@ -199,6 +207,41 @@ func (f *file) next(p *frame) error {
 	}
 	p.data = whole[c.head:]
 	f.pending = len(whole)
+	return nil
+}
+
+// another tells whether another capture begins where a record should, as where files
+// were put one behind another with cat: its magic number and version, or a section of
+// pcapng.
+func (f *file) another(h []byte) bool {
+	magic, order := binary.LittleEndian.Uint32(h), binary.ByteOrder(binary.LittleEndian)
+	if magic == magicNG {
+		m := binary.LittleEndian.Uint32(h[8:])
+		return m == byteOrderMagic || m == 0x4d3c2b1a
+	}
+	_, ok := classicOf(magic)
+	if !ok {
+		order = binary.BigEndian
+		_, ok = classicOf(order.Uint32(h))
+	}
+	return ok && order.Uint16(h[4:]) == 2 && order.Uint16(h[6:]) <= 4
+}
+
+// follow goes on with the capture that begins here.
+func (f *file) follow() error {
+	f.lost, f.ng = f.dropped(), nil
+	f.more++
+	h, err := f.peek(4)
+	if err != nil {
+		return cut(err)
+	}
+	if binary.LittleEndian.Uint32(h) == magicNG {
+		f.ng = &blocks{}
+		return nil
+	}
+	if err := f.classicHead(); err != nil {
+		return fmt.Errorf("a further capture begins here, and cannot be read: %w", err)
+	}
 	return nil
 }
 

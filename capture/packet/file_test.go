@@ -2,7 +2,10 @@ package packet
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -226,4 +229,57 @@ func ngKinds(b []byte) []byte {
 		out = append(out, block(little, kind, body)...)
 	}
 	return out
+}
+
+// TestCapturesInARow reads captures that were put one behind another, of any two
+// formats, from first to last; what is no further capture is told.
+func TestCapturesInARow(t *testing.T) {
+	one := two(t)
+	later := func(b []byte, order binary.ByteOrder) []byte { // an hour later
+		head, recs := records(b)
+		out := bytes.Clone(head)
+		for _, r := range recs {
+			r = bytes.Clone(r)
+			order.PutUint32(r, order.Uint32(r)+3600)
+			out = append(out, r...)
+		}
+		return out
+	}
+	ng := slices.Concat(section(little), iface(little, linkEthernet))
+	for _, f := range packets(later(one, little)) {
+		ng = append(ng, block(little, blockEnhanced, slices.Concat(
+			little.AppendUint32(nil, 0), little.AppendUint32(nil, uint32(f.t/1000>>32)), little.AppendUint32(nil, uint32(f.t/1000)),
+			little.AppendUint32(nil, uint32(len(f.data))), little.AppendUint32(nil, uint32(len(f.data))), f.data))...)
+	}
+	want := []string{"GET /a 429 answered", "GET /b 200 answered"}
+	for name, test := range map[string]struct {
+		in   []byte
+		runs int
+	}{
+		"classic twice":          {slices.Concat(one, later(one, little)), 2},
+		"three times":            {slices.Concat(one, later(one, little), later(later(one, little), little)), 3},
+		"classic, then pcapng":   {slices.Concat(one, ng), 2},
+		"pcapng, then classic":   {slices.Concat(ng, later(later(one, little), little)), 2},
+		"one without a packet":   {slices.Concat(one, one[:24], later(one, little)), 2},
+		"the later one at first": {slices.Concat(later(one, little), one), 2},
+	} {
+		r := readAll(t, test.in, Options{})
+		var all []string
+		for range test.runs {
+			all = append(all, want...)
+		}
+		t.Run(name, func(t *testing.T) { r.expect(t, all...) })
+		if len(r.health.Notes) != 1 || r.health.Truncated || r.health.SkippedTotal() != 0 {
+			t.Errorf("%s: %q, truncated %v, skipped %v", name, r.health.Notes, r.health.Truncated, r.health.Skipped)
+		}
+	}
+	broken := slices.Concat(one, one[:20], []byte{147, 0, 0, 0}) // USB traffic follows
+	s, err := Open("test.pcap", bytes.NewReader(broken), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r result
+	if err = s.Run(context.Background(), collect(&r)); err == nil || !strings.Contains(err.Error(), "further capture") {
+		t.Errorf("%v", err)
+	}
 }

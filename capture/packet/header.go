@@ -33,7 +33,7 @@ func (s *stream) headers(d int, h []byte, whole bool) {
 	}
 	s.drop(p)
 	p.gapped = !ok && p.gapped
-	if ok && !s.c.half[d].legible {
+	if ok && s.c.half[d].reading != legible {
 		s.c.read(s.t, d)
 	}
 	if ok && whole {

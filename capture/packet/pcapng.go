@@ -34,6 +34,12 @@ func (f *file) nextNG(p *frame) error {
 		if err != nil {
 			return err
 		}
+		if binary.LittleEndian.Uint32(h) != magicNG && f.another(h) {
+			if err := f.follow(); err != nil {
+				return err
+			}
+			return f.next(p)
+		}
 		kind, length, err := f.ng.head(h)
 		if err != nil {
 			return err

@@ -21,22 +21,30 @@ func (s *stream) seal() {
 	s.t.out.health.Encrypted++
 }
 
-// shorten notes that a packet of direction d is cut, where nothing has been read of
-// the connection yet.
+// reading is what was read of a direction.
+type reading uint8
+
+const (
+	unread    reading = iota
+	curtailed         // nothing: a packet is cut, and was before anything of the connection was read
+	legible           // a message, or that there are none
+)
+
+// shorten notes that a packet of direction d is cut.
 func (c *conn) shorten(t *table, d int) {
-	a, b := &c.half[d], &c.half[1-d]
-	if a.short || b.short || a.legible || b.legible {
-		return
+	if c.half[d].reading == unread && c.half[1-d].reading == unread {
+		c.half[d].reading = curtailed
+		t.out.health.Cut++
 	}
-	a.short = true
-	t.out.health.Cut++
 }
 
 // read notes that a message has been read in direction d, or that there are none.
 func (c *conn) read(t *table, d int) {
-	c.half[d].legible = true
-	if c.half[0].short || c.half[1].short {
+	if c.half[0].reading == curtailed || c.half[1].reading == curtailed {
 		t.out.health.Cut--
-		c.half[0].short, c.half[1].short = false, false
 	}
+	if c.half[1-d].reading == curtailed {
+		c.half[1-d].reading = unread
+	}
+	c.half[d].reading = legible
 }

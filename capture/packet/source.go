@@ -33,6 +33,7 @@ type Source struct {
 	parts []*part // nil for a single capture
 	heap  []*part // those that have not ended, by the time of their next packets
 
+	runs   int    // captures that stood behind the first, so far
 	missed uint64 // packets that the host lost before the file was written anew
 
 	decoder decoder
@@ -152,6 +153,9 @@ func (s *Source) packets(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
+		}
+		if s.file.more != s.runs && s.parts == nil {
+			s.run(f.t)
 		}
 		s.take(&f)
 		if s.out.err != nil {
@@ -306,12 +310,38 @@ func (s *Source) finish() error {
 	if s.file != nil {
 		h.Dropped = s.dropped()
 		h.Resolution = s.clock.resolution(s.file.unit)
+		s.concatenated()
 	}
 	s.out.flush(true)
 	if s.out.err != nil {
 		return fmt.Errorf("%s: %w", s.name, s.out.err)
 	}
 	return nil
+}
+
+// run begins a further capture of the same input, with a packet of time t. One that
+// was made after the last goes on with its connections; an earlier one has others.
+func (s *Source) run(t int64) {
+	s.runs = s.file.more
+	if t < s.out.newest-backStep {
+		s.table.finish(endInput)
+		s.table = newTable(s.out)
+		s.out.table = s.table
+	}
+}
+
+// concatenated tells of inputs that hold more than one capture.
+func (s *Source) concatenated() {
+	more := s.file.more
+	if s.parts != nil {
+		more = 0
+		for _, p := range s.parts {
+			more += p.file.more
+		}
+	}
+	if more > 0 {
+		s.out.health.Note(fmt.Sprintf("%d further captures stand behind the first in the same input: read, all of them, and their packets numbered through", more))
+	}
 }
 
 func (s *Source) done() float64 {

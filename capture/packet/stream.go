@@ -110,8 +110,12 @@ func (s *stream) data(d int, c chunk) {
 	case other, tls, tunnel:
 		s.reconsider(d, c.b)
 	}
-	if !s.c.half[d].legible && s.kind != undecided && s.kind != http1 {
-		s.c.read(s.t, d)
+	if s.c.half[d].reading != legible && s.kind != undecided {
+		if s.kind != http1 {
+			s.c.read(s.t, d)
+		} else if s.c.mid && s.contradicts(d, c.b) {
+			s.swap()
+		}
 	}
 	switch s.kind {
 	case http1:
@@ -146,10 +150,10 @@ func (s *stream) decide(d int, b []byte) {
 	case !search:
 		s.kind = other
 	case s.joins(d, b):
-	case response.find(b) >= 0:
-		s.roles(1 - d)
-	case request.find(b) >= 0:
-		s.roles(d)
+	case s.likely(1-d) && response.find(b) >= 0:
+		s.guess(1 - d)
+	case s.likely(d) && request.find(b) >= 0:
+		s.guess(d)
 	}
 }
 

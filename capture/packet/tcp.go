@@ -115,7 +115,8 @@ type half struct {
 	next, isn, finSeq, acked      uint32
 	begun, syn, fin, done, hasAck bool
 	old                           bool
-	short, legible                bool // a packet is cut before anything of the connection was read; something was
+	doubted                       bool // that it is the client's is concluded from what another explains better
+	reading                       reading
 }
 
 // piece is a segment that waits for what comes before it.

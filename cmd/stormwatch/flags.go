@@ -38,8 +38,8 @@ func (f *flags) input(c *cobra.Command) {
 	p.StringVar(&f.names, "names", "", "FILE of names for clients: 10.0.0.7,checkout or 10.2.0.0/16,batch or KEY,tenant")
 	p.StringVar(&f.since, "since", "", "look from here on: 2026-03-02T03:10:00Z, '2026-03-02 03:10', 03:10, or 15m before the end (live: before now)")
 	p.StringVar(&f.until, "until", "", "and up to here")
+	p.StringVar(&f.perspective, "perspective", "auto", "whose side the input was seen from: server, client (what is told apart is whom we call, and by which key) or auto")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
-	p.StringVar(&f.perspective, "perspective", "server", "whose side you are on: server, or client where the server is somebody else's; the advice is for that side")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
 	p.StringArrayVar(&f.exec, "exec", nil, "NAME=COMMAND whose output is followed, run anew when it ends: 'web1=ssh web1 tail -F /var/log/nginx/access.log'")
@@ -57,7 +57,7 @@ func (f *flags) screen(c *cobra.Command) {
 }
 
 func (f *flags) options(st *streams) (detect.Options, error) {
-	o := detect.Options{Shards: f.shards, Vendor: f.perspective == "client"}
+	o := detect.Options{Shards: f.shards, Perspective: f.perspective}
 	if err := f.check(); err != nil {
 		return o, usage{err}
 	}
@@ -120,8 +120,8 @@ func (f *flags) check() error {
 		flag, value string
 		of          []string
 	}{
-		{"perspective", f.perspective, []string{"server", "client"}},
 		{"color", f.color, []string{"auto", "always", "never"}},
+		{"perspective", f.perspective, []string{"server", "client", "auto"}},
 		{"theme", f.theme, []string{"", "dark", "light", "mono"}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
