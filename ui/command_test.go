@@ -302,7 +302,6 @@ func TestZoom(t *testing.T) {
 
 // y copies what is selected; all of it is printed on quit.
 func TestCopyChosen(t *testing.T) {
-	m := open(replay(chainSnapshot()), Options{}, 120, 40)
 	for _, c := range []struct{ keys, want string }{
 		{"j", "10.42.2.20"}, {"3", "10.42.1.17 POST api.pay/v1/charge?cursor=•"}, {"6", "budget_percent"}, {"w", "▲ STORM"},
 	} {
@@ -316,7 +315,7 @@ func TestCopyChosen(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"a\x1b]52;c;x\x07", "a\u202eb"} {
-		m = open(replay(hostile(text, 5)), Options{}, 120, 40)
+		m := open(replay(hostile(text, 5)), Options{}, 120, 40)
 		for _, keys := range []string{"1", "3", "w"} {
 			e := send(m, typed(keys)...).c.press(press{name: "y"})
 			if strings.ContainsFunc(e.copy, func(r rune) bool { return r != '\n' && r < 0x20 || r == 0x202e }) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -48,6 +49,33 @@ func SVG(w io.Writer, s *detect.Snapshot, p Picture) error {
 	drawFrame(on, s, &c.v)
 	return on.svg(w, p.Theme, p.ASCII)
 }
+
+// Screens are the names that Picture.Screen may have.
+func Screens() []string {
+	var out []string
+	rows := keyMap()
+	for i := range rows {
+		if name := nameOf(&rows[i]); name != "" && draws(rows[i].act) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// draws tells whether an action shows a screen or an overlay.
+func draws(act action) bool {
+	nothing := &detect.Snapshot{}
+	c := &console{feed: still{}, snap: nothing, raw: nothing, v: view{client: "any"}}
+	switch act {
+	case actPause, actBack, actQuit, actExport:
+		return false
+	}
+	c.do(act)
+	return c.v.screen != 0 || c.v.overlay != overlayNone
+}
+
+// HasScreen tells whether a screen of that name can be drawn.
+func HasScreen(name string) bool { return slices.Contains(Screens(), name) }
 
 // still is a feed that nothing can be asked of.
 type still struct{}

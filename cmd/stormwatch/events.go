@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"stormwatch/detect"
@@ -15,6 +16,7 @@ import (
 
 // marks are what people know to have happened: deploys, changes of a limit.
 type marks struct {
+	mu   sync.Mutex
 	list []mark
 	last []detect.Event // as placed in the span below
 	from int64
@@ -90,6 +92,8 @@ func (m *marks) on(start, end int64) []detect.Event {
 	if m == nil || start == 0 {
 		return nil
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.last != nil && m.from == start && m.to == end {
 		return m.last
 	}
@@ -123,7 +127,7 @@ func (m *marks) marked(s *detect.Snapshot) *detect.Snapshot {
 	return report.WithMarks(s, m.on(s.Start, max(s.End, s.At)))
 }
 
-// events reads --events.
+// eventMarks reads --events.
 func (f *flags) eventMarks(st *streams) (*marks, error) {
 	if f.events == "" {
 		return nil, nil

@@ -14,6 +14,7 @@ import (
 	"stormwatch/capture"
 	"stormwatch/capture/witness"
 	"stormwatch/detect"
+	"stormwatch/report"
 	"stormwatch/rules"
 )
 
@@ -24,12 +25,17 @@ type flags struct {
 	since, until                            string
 	rules, clock, exec                      []string
 	shards, fps                             int
-	ascii, plain                            bool
+	ascii, plain, redact                    bool
+	events                                  string
 
 	who     witness.Who // what clientBy says
 	from    detect.Bound
 	clocks  map[string]int64 // what clock says, by source
 	secrets capture.Secrets  // one for all sources: a credential is the same in every one
+	marks   *marks           // what events says; nil none
+
+	ruleNames string // what is judged by, for reports
+	command   string // the command that makes the report again
 }
 
 func (f *flags) input(c *cobra.Command) {
@@ -39,6 +45,7 @@ func (f *flags) input(c *cobra.Command) {
 	p.StringVar(&f.since, "since", "", "look from here on: 2026-03-02T03:10:00Z, '2026-03-02 03:10', 03:10, or 15m before the end (live: before now)")
 	p.StringVar(&f.until, "until", "", "and up to here")
 	p.StringVar(&f.perspective, "perspective", "auto", "whose side the input was seen from: server, client (what is told apart is whom we call, and by which key) or auto")
+	p.StringVar(&f.events, "events", "", "FILE of what is known to have happened, a time and a text a line: 03:10:00 deploy of api 4.2; shown on the timeline and in reports")
 	p.StringVar(&f.capacity, "capacity", "", "what the server can serve, e.g. 40/s, if you know")
 	p.StringArrayVar(&f.rules, "rules", nil, "folder with rules that add to or replace the built-in ones")
 	p.StringArrayVar(&f.clock, "clock", nil, "NAME=OFFSET: the clock of the source NAME is ahead by OFFSET, such as -2.4s")
@@ -53,6 +60,7 @@ func (f *flags) screen(c *cobra.Command) {
 	p.StringVar(&f.theme, "theme", "", "dark, light or mono")
 	p.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
 	p.BoolVar(&f.plain, "plain", false, "lines instead of a screen")
+	p.BoolVar(&f.redact, "redact-clients", false, "name clients client-1, client-2 ...; leave out examples of the input")
 	p.IntVar(&f.fps, "fps", 0, "frames per second, 1 to 30")
 }
 
@@ -89,7 +97,17 @@ func (f *flags) options(st *streams) (detect.Options, error) {
 		return o, err
 	}
 	o.Rules = set
-	return o, nil
+	f.ruleNames = rulesName(set, f.rules)
+	f.marks, err = f.eventMarks(st)
+	return o, err
+}
+
+// redactor hides who clients are, where that is asked for.
+func (f *flags) redactor() *report.Redactor {
+	if !f.redact {
+		return nil
+	}
+	return report.NewRedactor()
 }
 
 // clients reads what a client is, and what clients are called.

@@ -27,6 +27,7 @@ type input struct {
 	close func() error
 	piece string                // the file, where it is a recorded capture without a name of its own: it may be a piece of one
 	again func() (input, error) // opens it anew; nil where it cannot be read again
+	read  *meter                // how much of it has been read; nil where that is not known
 }
 
 // openAll opens every source named, or none. Files of a folder that are no source
@@ -280,10 +281,20 @@ func unnamed(ins []input) error {
 // record reads recorded sources to their end, all at once. Failed sources are
 // told; what they gave until then is kept when any of it could be used.
 func record(ctx context.Context, ins []input, rec *detect.Recording) error {
+	return recordWith(ctx, ins, rec, func(_ capture.Info, sink capture.Sink) capture.Sink { return sink })
+}
+
+// recordWith is record through sinks that are put before those of the recording.
+func recordWith(ctx context.Context, ins []input, rec *detect.Recording, before func(capture.Info, capture.Sink) capture.Sink) error {
 	errs := make(chan error, len(ins))
 	for _, in := range ins {
-		inlet := rec.Inlet(in.Info())
-		go func() { errs <- in.Run(ctx, inlet.Take) }()
+		sink := before(in.Info(), rec.Inlet(in.Info()).Take)
+		go func() {
+			var err error
+			defer func() { errs <- err }()
+			defer guard(&err) // a fault in a source must not leave the terminal raw
+			err = in.Run(ctx, sink)
+		}()
 	}
 	var failed error
 	for range ins {

@@ -124,6 +124,7 @@ a FIFO, NAME=SOURCE, or the http(s) address of a Prometheus server.`,
 			if len(args) == 0 && len(f.exec) == 0 {
 				return usage{errors.New("no source: name a file, - or an address, or try 'stormwatch demo'")}
 			}
+			f.called(cmd, args)
 			return orVerb(cmd, append(args, "")[0], watch(cmd.Context(), st, f, args))
 		},
 		SuggestionsMinimumDistance: 2,

@@ -28,6 +28,7 @@ type content struct {
 	size    int64 // 0 unknown
 	regular bool
 	packed  bool     // it is compressed, which head undoes
+	read    *meter   // of a file's bytes; nil otherwise
 	end     *os.File // whose end may be looked at; nil none
 }
 
@@ -183,8 +184,12 @@ func look(ctx context.Context, st *streams, path string) (*content, error) {
 	var in io.Reader = f
 	if !regular {
 		in = stoppable(ctx, f)
-	} else if file, ok := f.(*os.File); ok {
-		c.end = file
+	} else {
+		c.read = &meter{in: f, total: size}
+		in = c.read
+		if file, ok := f.(*os.File); ok {
+			c.end = file
+		}
 	}
 	if c.head, c.first, c.packed, err = unpack(ctx, in, regular); c.packed {
 		c.size, c.end = 0, nil // how much is inside is not known
@@ -238,6 +243,9 @@ func opened[S capture.Source](src S, c io.Closer, err error, as input) (input, e
 		return input{}, errors.Join(err, c.Close())
 	}
 	as.Source, as.close = src, c.Close
+	if k, ok := c.(*content); ok {
+		as.read = k.read
+	}
 	return as, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"stormwatch/detect"
+	"stormwatch/report"
 	"stormwatch/ui"
 )
 
@@ -16,11 +18,29 @@ import (
 // eye can follow.
 const publishEvery = 100 * time.Millisecond
 
+// rest says when the next snapshot may be taken: one of many clients costs tens of
+// milliseconds, which reading and judging would lack.
+type rest struct{ until time.Time }
+
+// share of the time that snapshots may take, as its inverse.
+const snapshotShare = 10
+
+func (r *rest) due(now time.Time) bool { return !now.Before(r.until) }
+
+// took notes a snapshot that began at a moment and has just been taken.
+func (r *rest) took(began time.Time) {
+	now := time.Now()
+	r.until = now.Add((snapshotShare - 1) * now.Sub(began))
+}
+
 // board is where a player publishes and the console looks.
 type board struct {
 	latest atomic.Pointer[detect.Snapshot]
+	seq    atomic.Uint64
 	mu     sync.Mutex
 	view   detect.View
+	marks  *marks
+	redact *report.Redactor // nil where clients are shown
 }
 
 // Snapshot implements ui.Feed.
@@ -31,8 +51,23 @@ func (b *board) Snapshot() *detect.Snapshot {
 	return &detect.Snapshot{Verdict: detect.Verdict{What: "loading"}}
 }
 
+// publish shows a snapshot of the engine's, which nobody else has seen.
+func (b *board) publish(s *detect.Snapshot) {
+	s.Seq = b.seq.Add(1) // of one row, though several engines may take turns
+	b.latest.Store(shown(s, b.marks, b.redact))
+}
+
 // Want implements ui.Feed.
 func (b *board) Want(v detect.View) {
+	if r := b.redact; r != nil {
+		v.Client = r.Label(v.Client)
+		if f := v.Filter; f != nil {
+			v.Filter = func(c *detect.Client) bool { // who a client is, is not to be found out by a filter either
+				row := r.Client(c)
+				return f(&row)
+			}
+		}
+	}
 	b.mu.Lock()
 	b.view = v
 	b.mu.Unlock()
@@ -58,7 +93,15 @@ func newLivePlayer(o detect.Options, ins []input) *livePlayer {
 // Transport implements ui.Feed: live input has none.
 func (p *livePlayer) Transport() ui.Transport { return nil }
 
-func (p *livePlayer) publish() { p.latest.Store(p.live.Snapshot(p.wanted())) }
+// Progress implements ui.Feed: live input is shown from its first line on.
+func (p *livePlayer) Progress() ui.Progress { return ui.Progress{} }
+
+// Report implements ui.Feed.
+func (p *livePlayer) Report() (*detect.Snapshot, error) {
+	return shown(withExamples(p.live.Snapshot, incidentView(0, p.wanted().Filter)), p.marks, p.redact), nil
+}
+
+func (p *livePlayer) look() { p.publish(p.live.Snapshot(p.wanted())) }
 
 // run reads the sources until all have ended, one has failed, or ctx ends.
 func (p *livePlayer) run(ctx context.Context) (err error) {
@@ -78,6 +121,7 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 	}
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
+	var pause rest
 	for left := len(p.ins); left > 0; {
 		select {
 		case err := <-ended:
@@ -88,11 +132,14 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 			if err := p.live.Advance(now.UnixNano()); err != nil {
 				return err
 			}
-			p.publish()
+			if began := time.Now(); pause.due(began) {
+				p.look()
+				pause.took(began)
+			}
 		}
 	}
 	p.live.Finish()
-	p.publish()
+	p.look()
 	return nil
 }
 
@@ -106,17 +153,25 @@ func guard(err *error) {
 // replayPlayer plays a recording by the wall clock.
 type replayPlayer struct {
 	board
-	rec *detect.Recording
+	rec     *detect.Recording
+	loading loading
+	judged  atomic.Int64 // event time up to which it has been judged while loading
+	reports chan chan *detect.Snapshot
+	ended   chan struct{}
 
 	state  sync.Mutex // guards what the console's goroutine sets
 	paused bool
 	speed  float64
-	goal   int64 // moment to go to; 0 none
+	goal   int64              // moment to go to; 0 none
+	stop   context.CancelFunc // ends the seek under way, for another goal
 	wake   chan struct{}
 }
 
 func newReplayPlayer(rec *detect.Recording, speed float64) *replayPlayer {
-	return &replayPlayer{rec: rec, speed: speed, wake: make(chan struct{}, 1)}
+	return &replayPlayer{
+		rec: rec, speed: speed, wake: make(chan struct{}, 1),
+		reports: make(chan chan *detect.Snapshot), ended: make(chan struct{}),
+	}
 }
 
 // Snapshot implements ui.Feed: while the input is read, it tells how far.
@@ -140,6 +195,20 @@ func (p *replayPlayer) Want(v detect.View) {
 	p.nudge()
 }
 
+// Report implements ui.Feed. The player's goroutine answers: the engine is its own.
+func (p *replayPlayer) Report() (*detect.Snapshot, error) {
+	if p.Progress().Doing != "" {
+		return nil, errors.New("the recording is still being read")
+	}
+	answer := make(chan *detect.Snapshot, 1)
+	select {
+	case p.reports <- answer:
+		return <-answer, nil
+	case <-p.ended:
+		return nil, errors.New("the player has stopped")
+	}
+}
+
 // Pause implements ui.Transport.
 func (p *replayPlayer) Pause(on bool) { p.set(func() { p.paused = on }) }
 
@@ -161,7 +230,14 @@ func (p *replayPlayer) Speed() float64 {
 }
 
 // SeekTo implements ui.Transport.
-func (p *replayPlayer) SeekTo(t int64) { p.set(func() { p.goal = t }) }
+func (p *replayPlayer) SeekTo(t int64) {
+	p.set(func() {
+		p.goal = t
+		if p.stop != nil {
+			p.stop()
+		}
+	})
+}
 
 func (p *replayPlayer) set(change func()) {
 	p.state.Lock()
@@ -174,61 +250,5 @@ func (p *replayPlayer) nudge() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
-	}
-}
-
-// run plays until ctx ends. The recording must be sealed.
-func (p *replayPlayer) run(ctx context.Context) (err error) {
-	defer guard(&err)
-	r, err := detect.NewReplay(p.rec)
-	if err != nil {
-		return err
-	}
-	if err := r.RunAll(ctx); err != nil {
-		return err
-	}
-	events := r.Snapshot(detect.View{}).Events // of the whole recording, to jump to
-	start, end := r.Span()
-	if err := r.Seek(ctx, start); err != nil {
-		return err
-	}
-	at, last := start, time.Now()
-	every := time.NewTicker(publishEvery)
-	defer every.Stop()
-	for {
-		p.state.Lock()
-		paused, speed, goal := p.paused, p.speed, p.goal
-		p.goal = 0
-		p.state.Unlock()
-		now := time.Now()
-		passed := now.Sub(last)
-		last = now
-		switch {
-		case goal != 0:
-			at = min(max(goal, start), end)
-			err = r.Seek(ctx, at)
-		case paused:
-		case speed == 0:
-			at = end
-			err = r.RunAll(ctx)
-		default:
-			at = min(at+int64(float64(passed)*speed), end)
-			err = r.RunTo(ctx, at)
-		}
-		if err == nil && at >= end {
-			err = r.RunAll(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		s := r.Snapshot(p.wanted())
-		s.At, s.Events = at, events
-		p.latest.Store(s)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-every.C:
-		case <-p.wake:
-		}
 	}
 }

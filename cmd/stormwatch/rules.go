@@ -185,5 +185,6 @@ func judgeFiles(ctx context.Context, st *streams, f *flags, file *rules.TestFile
 	if t.Capacity > 0 {
 		own.capacity = strconv.FormatFloat(t.Capacity, 'f', -1, 64)
 	}
-	return judge(ctx, st, &own, t.Files, time.Minute, 0)
+	r := reporting{span: time.Minute}
+	return r.judge(ctx, st, &own, t.Files)
 }

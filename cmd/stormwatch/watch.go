@@ -22,6 +22,7 @@ func newWatch(st *streams, f *flags) *cobra.Command {
 		Short: "the console: live for logs, streams and Prometheus, replay for captures",
 		Args:  f.sources,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.called(cmd, args)
 			return watch(cmd.Context(), st, f, args)
 		},
 	}
@@ -54,12 +55,13 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := newLivePlayer(o, ins)
+	p.marks, p.redact = f.marks, f.redactor()
 	done := make(chan error, 1)
 	go func() { done <- p.run(ctx) }()
 	if !screen {
 		return plain(ctx, st.out, p, done)
 	}
-	err := ui.Run(ctx, p, f.console(st, ""))
+	err := ui.Run(ctx, p, f.console(st))
 	cancel()
 	return errors.Join(err, ignoreCancel(<-done))
 }
@@ -70,7 +72,8 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 			if err := p.RunAll(ctx); err != nil {
 				return err
 			}
-			return report.Text(st.out, p.Snapshot(detect.View{Whole: true}), report.Options{Version: version(), ASCII: f.ascii, Color: colored(f.color, st.out)})
+			s := f.marks.marked(p.Snapshot(detect.View{Whole: true}))
+			return report.Text(st.out, s, report.Options{Version: version(), ASCII: f.ascii, Color: colored(f.color, st.out), Redact: f.redact})
 		})
 	}
 	rec := detect.NewRecording(o)
@@ -78,9 +81,10 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := newReplayPlayer(rec, speed)
+	p.marks, p.redact = f.marks, f.redactor()
 	done := make(chan error, 1)
 	go func() {
-		err := record(ctx, ins, rec)
+		err := p.load(ctx, ins, o)
 		if err == nil {
 			err = p.run(ctx)
 		}
@@ -89,7 +93,7 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 		}
 		done <- err
 	}()
-	err := ui.Run(ctx, p, f.console(st, ""))
+	err := ui.Run(ctx, p, f.console(st))
 	cancel()
 	if err = ignoreCancel(err); err != nil {
 		return err
@@ -105,8 +109,11 @@ func ignoreCancel(err error) error {
 	return err
 }
 
-func (f *flags) console(st *streams, title string) ui.Options {
-	return ui.Options{Output: st.out, FPS: f.fps, Theme: f.theme, Color: f.color, ASCII: f.ascii, Title: title, Version: version()}
+func (f *flags) console(st *streams) ui.Options {
+	return ui.Options{
+		Output: st.out, FPS: f.fps, Theme: f.theme, Color: f.color, ASCII: f.ascii, Version: version(),
+		Report: report.Options{Version: version(), Rules: f.ruleNames, Command: f.command, Redact: f.redact},
+	}
 }
 
 func terminal(w io.Writer) bool {
@@ -128,7 +135,7 @@ func plain(ctx context.Context, w io.Writer, p *livePlayer, done <-chan error) e
 		select {
 		case err = <-done:
 			p.live.Finish()
-			p.publish()
+			p.look()
 			ended = true
 		case <-look.C:
 		}

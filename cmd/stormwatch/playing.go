@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stormwatch/detect"
+	"stormwatch/ui"
+)
+
+// playhead is where a replay is, and what it is doing.
+type playhead struct {
+	p          *replayPlayer
+	r          *detect.Replay
+	start, end int64
+	at         int64
+	goal       int64 // moment it is on its way to; 0 none
+	events     []detect.Event
+	step       int64 // event time of a slice of work
+}
+
+// run plays until ctx ends. The recording must be sealed.
+func (p *replayPlayer) run(ctx context.Context) (err error) {
+	defer close(p.ended)
+	defer guard(&err)
+	h := &playhead{p: p, step: firstStep}
+	if h.r, err = detect.NewReplay(p.rec); err != nil {
+		return err
+	}
+	h.start, h.end = h.r.Span()
+	if err := h.foresee(ctx); err != nil {
+		return err
+	}
+	h.at = h.start
+	if err := h.r.Seek(ctx, h.start); err != nil {
+		return err
+	}
+	p.loading.begin("", nil)
+	last := time.Now()
+	every := time.NewTicker(publishEvery)
+	defer every.Stop()
+	var pause rest
+	for asked := true; ; {
+		now := time.Now()
+		moved, err := h.move(ctx, now.Sub(last))
+		last = now
+		if err != nil {
+			return err
+		}
+		if moved || asked { // else it looks as before
+			if began := time.Now(); !h.hurries() || pause.due(began) {
+				h.publish()
+				pause.took(began)
+			}
+		}
+		if asked = moved && h.hurries(); asked {
+			select {
+			case <-p.wake: // what was asked is answered by the next slice
+			case answer := <-p.reports:
+				h.report(answer)
+			case <-ctx.Done():
+				return ctx.Err()
+			default:
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case answer := <-p.reports:
+			h.report(answer)
+		case <-every.C:
+		case <-p.wake:
+			asked = true
+		}
+	}
+}
+
+// foresee judges the whole recording: what happened in it can then be jumped to,
+// and there are checkpoints to go back to.
+func (h *playhead) foresee(ctx context.Context) error {
+	h.p.loading.begin("judging", func() ui.Progress {
+		return ui.Progress{Share: float64(h.p.judged.Load()-h.start) / float64(max(h.end-h.start, 1))}
+	})
+	for now := h.start; now < h.end; now = h.r.Now() {
+		if _, err := h.slice(ctx, h.end); err != nil {
+			return err
+		}
+		h.p.judged.Store(h.r.Now())
+		if h.r.Now() <= now {
+			break // the rest is less than a second
+		}
+	}
+	if err := h.r.RunAll(ctx); err != nil {
+		return err
+	}
+	h.events = h.r.Snapshot(detect.View{}).Events
+	return nil
+}
+
+const (
+	firstStep  = 10 * int64(time.Second)
+	sliceOf    = 60 * time.Millisecond // work until the next look at what is asked
+	shortSlice = sliceOf / 4
+)
+
+// slice replays towards a moment for about as long as a frame lasts, and tells
+// whether it got there.
+func (h *playhead) slice(ctx context.Context, to int64) (there bool, err error) {
+	began := time.Now()
+	for from := max(h.r.Now(), h.start); from < to; {
+		from = min(from+h.step, to)
+		stepped := time.Now()
+		if err := h.r.RunTo(ctx, from); err != nil {
+			return false, err
+		}
+		switch took := time.Since(stepped); {
+		case took < shortSlice:
+			h.step = min(2*h.step, int64(24*time.Hour))
+		case took > sliceOf:
+			h.step = max(h.step/2, int64(time.Second))
+		}
+		if time.Since(began) > sliceOf && from < to {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// hurries tells whether there is more to do at once.
+func (h *playhead) hurries() bool {
+	return h.goal != 0 || h.p.Speed() == 0 && !h.p.Paused() && h.at < h.end
+}
+
+// move does what is to be done next: it goes on towards a goal, or plays as much
+// of the recording as the time that passed is worth.
+func (h *playhead) move(ctx context.Context, passed time.Duration) (moved bool, err error) {
+	p := h.p
+	p.state.Lock()
+	paused, speed := p.paused, p.speed
+	if p.goal != 0 {
+		h.goal = min(max(p.goal, h.start), h.end)
+		p.goal = 0
+	}
+	seek, stop := context.WithCancel(ctx)
+	p.stop = stop
+	p.state.Unlock()
+	defer stop()
+	before := h.at
+	switch {
+	case h.goal != 0:
+		moved, err = true, h.seek(seek)
+		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
+			err = nil // for another goal
+		}
+	case paused || before >= h.end:
+		return false, nil
+	case speed == 0:
+		var there bool
+		if there, err = h.slice(ctx, h.end); there {
+			h.at = h.end
+		} else {
+			h.at = max(h.r.Now(), before)
+		}
+	default:
+		h.at = min(before+int64(float64(passed)*speed), h.end)
+		err = h.r.RunTo(ctx, h.at)
+	}
+	if err == nil && h.at >= h.end {
+		err = h.r.RunAll(ctx)
+	}
+	return moved || h.at != before, err
+}
+
+// seek goes towards the goal: back at once, on in slices, so that what lies
+// between is seen to pass.
+func (h *playhead) seek(ctx context.Context) error {
+	if h.goal >= h.end && h.at >= h.end { // it is there
+		h.goal = 0
+		return nil
+	}
+	if h.goal < h.r.Now() {
+		if err := h.r.Seek(ctx, h.goal); err != nil {
+			h.at = min(h.r.Now(), h.end)
+			return err
+		}
+	}
+	there, err := h.slice(ctx, h.goal)
+	if there {
+		h.at, h.goal = h.goal, 0
+		return err
+	}
+	h.at = min(h.r.Now(), h.end)
+	return err
+}
+
+// publish shows the present state, with all events of the recording to jump to.
+func (h *playhead) publish() {
+	s := h.r.Snapshot(h.p.wanted())
+	s.At, s.Events = h.at, h.events
+	h.p.publish(s)
+}
+
+func (h *playhead) report(answer chan<- *detect.Snapshot) {
+	s := withExamples(h.r.Snapshot, incidentView(0, h.p.wanted().Filter))
+	answer <- shown(s, h.p.marks, h.p.redact)
+}
