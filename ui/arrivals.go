@@ -62,15 +62,18 @@ func arrivalsHint(a *detect.Arrivals, v *view, whole bool) string {
 		return "p next period   u clients x time"
 	}
 	if report.Known(a.PeakOverMean) {
-		return "peak " + times(a.PeakOverMean) + " mean   4"
+		return "peak " + times(a.PeakOverMean) + "   4"
 	}
 	return "4"
 }
 
 // length prints a short span of time: "1.008s", "250ms", "2m00s".
 func length(ns int64) string {
-	if ns < second {
-		return strconv.FormatFloat(float64(ns)/1e6, 'f', -1, 64) + "ms"
+	switch ms := float64(ns) / 1e6; {
+	case ns < 10e6 && ns != 0:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + "ms"
+	case ns < second:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + "ms"
 	}
 	return seconds(detect.Some(float64(ns) / 1e9))
 }
