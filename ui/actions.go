@@ -67,7 +67,7 @@ func (c *console) do(act action) effect {
 	case actSources:
 		c.show(screenSources)
 	case actEnter:
-		return c.enter()
+		return c.openAtHand()
 	case actChains:
 		return c.drill()
 	case actNextPanel:
@@ -134,9 +134,9 @@ func (c *console) lay(o overlay) {
 	c.v.overlay, c.v.scroll = o, 0
 }
 
-// enter opens what is at hand: the chains of the selected client, or the screen of
+// openAtHand opens what is at hand: the chains of the selected client, or the screen of
 // another panel.
-func (c *console) enter() effect {
+func (c *console) openAtHand() effect {
 	if c.v.screen != screenOverview {
 		return c.drill()
 	}

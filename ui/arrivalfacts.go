@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"stormwatch/detect"
 	"stormwatch/report"
@@ -13,11 +14,11 @@ import (
 func arrivalFacts(s *detect.Snapshot, w int) page {
 	const label, value = 12, 9
 	a := &s.Arrivals
-	plain := func(n detect.Number, unit string) string {
+	plain := func(n detect.Number) string {
 		if !report.Known(n) {
 			return unknown
 		}
-		return report.Figure(n.V, unit)
+		return strconv.FormatFloat(n.V, 'g', 3, 64)
 	}
 	factor := func(n detect.Number) string {
 		if !report.Known(n) {
@@ -34,13 +35,13 @@ func arrivalFacts(s *detect.Snapshot, w int) page {
 	for _, f := range []struct {
 		name, value, note string
 	}{
-		{"strength R", plain(a.Strength, ""), "0 even, 1 all at once"},
+		{"strength R", plain(a.Strength), "0 even, 1 all at once"},
 		{"peak", factor(a.PeakOverMean), "the mean phase"},
-		{"coincidence", plain(a.Coincidence, ""), "z; 5 is beyond chance"},
+		{"coincidence", plain(a.Coincidence), "z; 5 is beyond chance"},
 		{"excess rho", factor(a.Excess), "chance; lockstep from 2.5x"},
-		{"jitter J", plain(a.Jitter, ""), "none below 0.05"},
-		{"peak 50ms", plain(a.Peak50ms, ""), "arrivals at most"},
-		{"slots used", plain(a.Slots, ""), slotsOf(a)},
+		{"jitter J", plain(a.Jitter), "none below 0.05"},
+		{"peak 50ms", plain(a.Peak50ms), "arrivals at most"},
+		{"slots used", plain(a.Slots), slotsOf(a)},
 	} {
 		row := line{{pad(f.name, label), styleDim}, {pad(f.value, value), styleText}}
 		if w-label-value >= width(f.note) {
@@ -58,12 +59,12 @@ func arrivalFacts(s *detect.Snapshot, w int) page {
 	return p
 }
 
-// slotsOf is how many slots of 50 ms a period has.
+// slotsOf is how many slots there are in a period.
 func slotsOf(a *detect.Arrivals) string {
-	if a.Period < second/20 {
+	if len(a.Rows) == 0 {
 		return ""
 	}
-	return "of " + report.Count(a.Period/(second/20)) + " in a period"
+	return "of " + report.Count(len(a.Rows[0])) + " cells in a period"
 }
 
 // standing tells whether a signature holds, held, or could not be judged.

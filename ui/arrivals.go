@@ -62,15 +62,18 @@ func arrivalsHint(a *detect.Arrivals, v *view, whole bool) string {
 		return "p next period   u clients x time"
 	}
 	if report.Known(a.PeakOverMean) {
-		return "peak " + times(a.PeakOverMean) + " mean   4"
+		return "peak " + times(a.PeakOverMean) + "   4"
 	}
 	return "4"
 }
 
 // length prints a short span of time: "1.008s", "250ms", "2m00s".
 func length(ns int64) string {
-	if ns < second {
-		return strconv.FormatFloat(float64(ns)/1e6, 'f', -1, 64) + "ms"
+	switch ms := float64(ns) / 1e6; {
+	case ns < 10e6 && ns != 0:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + "ms"
+	case ns < second:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + "ms"
 	}
 	return seconds(detect.Some(float64(ns) / 1e9))
 }
@@ -118,7 +121,7 @@ func drawFolded(c *canvas, a *detect.Arrivals, back int, labels, profile bool) {
 		drawProfile(c.sub(rect{x0, y, c.w - x0, foot - 1}), sum, z)
 		c.text(0, y+foot-2, "all", styleDim)
 	}
-	drawPhases(c.sub(rect{x0, y + foot - 1, z.n * z.repeat, 1}), int64(n)*a.Width)
+	drawPhases(c.sub(rect{x0, y + foot - 1, z.n * z.repeat, 1}), a.Period)
 }
 
 // drawProfile draws the sum of all periods as bars.
@@ -155,7 +158,8 @@ func drawUnfolded(c *canvas, s *detect.Snapshot) {
 		c.text(2, 0, "no single client's arrivals are kept", styleDim)
 		return
 	}
-	z := unfoldedColumns(a, n, c.w-clientLabel)
+	z := unfoldedColumns(n, len(a.Rows), c.w-clientLabel)
+	cell := max(int64(len(a.Rows))*a.Period/int64(n), 1)
 	skip := max(n-z.n*z.group, 0) // the latest are shown
 	shown := a.Clients[:min(len(a.Clients), c.h-2)]
 	rows, most, all := make([][]int64, len(shown)), int64(1), make([]int64, z.n)
@@ -172,11 +176,11 @@ func drawUnfolded(c *canvas, s *detect.Snapshot) {
 			z.fill(c, clientLabel, y, x, heat(k, most))
 		}
 	}
-	c.text(0, len(rows), "all "+countClients(len(shown)), styleDim)
+	c.text(0, len(rows), fit("these "+countClients(len(shown)), clientLabel-1), styleDim)
 	drawProfile(c.sub(rect{clientLabel, len(rows), c.w - clientLabel, 1}), all, z)
 	axis := c.sub(rect{clientLabel, len(rows) + 1, z.n * z.repeat, 1})
-	axis.text(0, 0, clock(a.Start+int64(skip)*a.Width), styleDim)
-	axis.right(axis.w, 0, clock(a.Start+int64(n)*a.Width), styleDim)
+	axis.text(0, 0, clock(a.Start+int64(skip)*cell), styleDim)
+	axis.right(axis.w, 0, clock(a.Start+int64(n)*cell), styleDim)
 }
 
 // mark is a rune in a style.
@@ -203,21 +207,13 @@ func newColumns(cells, w int) columnsOf {
 	return columnsOf{(cells + group - 1) / group, group, max(w/((cells+group-1)/group), 1)}
 }
 
-// unfoldedColumns maps the cells of a client. A column takes a part of a period
-// that divides it, a quarter at most: else a fleet in step would show a false beat,
-// or none.
-func unfoldedColumns(a *detect.Arrivals, cells, w int) columnsOf {
-	z := newColumns(cells, w)
-	period := int(a.Period / a.Width)
-	if period < 4 || z.group <= period/4 && period%z.group == 0 {
-		return z
-	}
-	z.group = min(z.group, period/4)
-	for period%z.group != 0 {
-		z.group--
-	}
-	z.n, z.repeat = min((cells+z.group-1)/z.group, w), 1
-	return z
+// unfoldedColumns maps the cells of a client over so many periods. A column takes a
+// quarter of a period at most, or a fleet in step would look like an even field; the
+// latest are shown of those that do not fit.
+func unfoldedColumns(cells, periods, w int) columnsOf {
+	group := min((cells+w-1)/w, max(cells/max(periods, 1)/4, 1))
+	n := min((cells+group-1)/group, w)
+	return columnsOf{n, group, max(w/n, 1)}
 }
 
 func (z columnsOf) sum(cells []int32) []int64 {

@@ -40,7 +40,7 @@ func drawFix(c *canvas, s *detect.Snapshot, v *view) {
 	snippet.draw(p.sub(right), v.scroll)
 }
 
-const fixWide = 104 // columns from which the snippet stands beside the words
+const fixWide = 150 // columns from which the snippet stands beside the words
 
 func fixColumns(r rect) (left, right rect) {
 	w := r.w * 9 / 20
@@ -61,7 +61,7 @@ func drawMitigation(p *canvas, y, i int, m *detect.Mitigation, selected bool) {
 		p.text(0, y, ">", st)
 	}
 	x := p.text(2, y, fmt.Sprintf("%d ", i+1), st)
-	x = p.text(x, y, pad(strings.ToUpper(m.When), 7), st)
+	x = p.text(x, y, pad(strings.ToUpper(firstWord(m.When)), 7), st)
 	title := fit(m.Title, p.w-x)
 	x = p.text(x, y, title, st)
 	note := fixNote(m)
@@ -71,6 +71,13 @@ func drawMitigation(p *canvas, y, i int, m *detect.Mitigation, selected bool) {
 		}
 		p.right(p.w-1, y, note, st)
 	}
+}
+
+// firstWord is "client" of "client release": the list has no room for all, and the
+// text below tells when.
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return word
 }
 
 // fixNote tells the effect in few words, where it is predicted, else what calls
@@ -104,6 +111,9 @@ func fixPages(m *detect.Mitigation, v *view, w int) (words, snippet page) {
 		for _, l := range wrap(m.Title, w) {
 			p.add(styleBold, l)
 		}
+	}
+	if m.When != firstWord(m.When) {
+		p.term("when", label, w, m.When, styleText)
 	}
 	p.term("expect", label, w, expected(m), styleGood)
 	p.term("risk", label, w, m.Risk, styleRetry)

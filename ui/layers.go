@@ -74,7 +74,7 @@ func layerRows(l *detect.Layers, w int) (p page) {
 		}
 	}
 	name = min(name, max(w/4, 10))
-	bar := min(max(w-name-23-27, 6), 40)
+	bar := min(max(w-name-23-30, 6), 40)
 	p = append(p, line{{"  " + pad("LAYER", name) + "  " + "ATTEMPTS  ADDS   ", styleDim}, {pad("", bar+2) + "HOW KNOWN", styleDim}})
 	before := 1.0
 	for i := range l.Rows {
@@ -121,10 +121,10 @@ func layerKnown(r *detect.Layer) string {
 		how = "seen"
 	}
 	if r.Pressure {
-		how = "← pressure here, " + how
+		how = "← pressure, " + how
 	}
 	if r.Most > 0 {
-		how += fmt.Sprintf(", at most %d tries", r.Most)
+		how += fmt.Sprintf(", max %d tries", r.Most)
 	}
 	return how
 }

@@ -172,7 +172,7 @@ func TestArrivalKeys(t *testing.T) {
 	}
 	folded := m.View()
 	m = send(m, typed("u")...)
-	if v := m.View(); !strings.Contains(v, "10.42.1.17") || !strings.Contains(v, "all 12 clients") {
+	if v := m.View(); !strings.Contains(v, "10.42.1.17") || !strings.Contains(v, "these 12 clients") {
 		t.Errorf("u does not unfold:\n%s", v)
 	}
 	if m = send(m, typed("u")...); m.View() != folded {
@@ -232,7 +232,7 @@ func TestNoPictureSaysWhy(t *testing.T) {
 func TestLayers(t *testing.T) {
 	v := open(replay(layersSnapshot()), Options{}, 100, 30, "5").View()
 	for _, want := range []string{
-		"pay-sdk             4.88x  4.7x", "concluded, at most 6 tries", "← pressure here", "proven by counters", "12.00x if every layer", "pay-sdk adds most, 4.7x",
+		"pay-sdk             4.88x  4.7x", "concluded, max 6 tries", "← pressure, seen", "proven by counters", "12.00x if every layer", "pay-sdk adds most, 4.7x",
 	} {
 		if !strings.Contains(v, want) {
 			t.Errorf("%q is missing:\n%s", want, v)
