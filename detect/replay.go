@@ -168,9 +168,9 @@ func (p *Replay) mark() {
 	p.points.add(checkpoint{at: p.e.now, chunk: chunkIndex, index: i, tally: p.tally, state: p.e.clone()})
 }
 
-// Seek goes to t, backwards through the nearest checkpoint.
+// Seek goes to t through the nearest checkpoint, in either direction.
 func (p *Replay) Seek(ctx context.Context, t int64) error {
-	if t >= p.e.now && p.e.begun {
+	if k := p.points.before(t); t >= p.e.now && p.e.begun && (k == nil || k.at <= p.e.now) {
 		return p.RunTo(ctx, t)
 	}
 	if p.rec.ahead != nil {
