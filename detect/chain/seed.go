@@ -58,7 +58,7 @@ func (m *Matcher) succeed(hash uint64) {
 	case c.pos == seedling:
 		c.state = succeeded
 	default:
-		m.keys[c.pos-1].finish(false)
+		m.keys.at(int32(c.pos - 1)).finish(false)
 	}
 }
 
