@@ -15,10 +15,10 @@ const (
 func (m *Matcher) freshRate(r *Request, w *who) float64 {
 	rate := math.Inf(1)
 	if w.known {
-		rate = m.keyRate(&m.keys[w.own], r.Start)
+		rate = m.keyRate(m.keys.at(w.own), r.Start)
 	}
 	if w.otherKnown {
-		rate = min(rate, m.keyRate(&m.keys[w.other], r.Start))
+		rate = min(rate, m.keyRate(m.keys.at(w.other), r.Start))
 	}
 	if math.IsInf(rate, 1) {
 		rate = 0
@@ -52,7 +52,7 @@ func (m *Matcher) control(r *Request, w *who) float64 {
 	if w.voice < 0 {
 		return 0
 	}
-	t := &m.model.fresh.slots[m.keys[w.voice].tmpl]
+	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
 	n := float64(t.waits.n) / unit
 	_, _, density, _ := t.waits.at(placeOf(w.sinceFresh))
 	return t.again * density * n / (n + trustRepeat)

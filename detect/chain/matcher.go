@@ -1,8 +1,6 @@
 package chain
 
 import (
-	"slices"
-
 	"stormwatch/capture"
 )
 
@@ -12,7 +10,7 @@ type Matcher struct {
 	model *model // frozen between barriers
 	last  int64  // latest barrier
 
-	keys     []key
+	keys     keySlab
 	freeKeys []int32
 	byHash   table
 	byID     table // the latest failure of each stable id
@@ -120,11 +118,11 @@ func (m *Matcher) who(r *Request) (w who) {
 	}
 	if w.known {
 		w.voice = w.own
-		w.onBeat = m.keys[w.own].beat(r.Start)
+		w.onBeat = m.keys.at(w.own).beat(r.Start)
 	}
 	if w.otherKnown {
-		w.onBeat = m.keys[w.other].beat(r.Start) || w.onBeat
-		if w.known && m.keys[w.other].lastFresh < m.keys[w.own].lastFresh {
+		w.onBeat = m.keys.at(w.other).beat(r.Start) || w.onBeat
+		if w.known && m.keys.at(w.other).lastFresh < m.keys.at(w.own).lastFresh {
 			w.voice = w.other
 		}
 	}
@@ -132,7 +130,7 @@ func (m *Matcher) who(r *Request) (w who) {
 		w.voice = -1
 	}
 	if w.voice >= 0 {
-		w.sinceFresh = float64(r.Start-m.keys[w.voice].lastFresh)/1e9 + m.dither
+		w.sinceFresh = float64(r.Start-m.keys.at(w.voice).lastFresh)/1e9 + m.dither
 	}
 	return w
 }
@@ -142,7 +140,7 @@ func (m *Matcher) key(hash uint64, r *Request) (i int32, known bool) {
 	i = m.find(hash, r.Addr)
 	if known = i >= 0; !known {
 		i = m.newKey(hash, r.Start)
-		m.keys[i].home = uint32(r.Addr)
+		m.keys.at(i).home = uint32(r.Addr)
 	}
 	m.shape(i, r.Template)
 	return i, known
@@ -152,7 +150,7 @@ func (m *Matcher) key(hash uint64, r *Request) (i int32, known bool) {
 // made only where several addresses use the credential: machines that share it
 // are told apart by it.
 func (m *Matcher) otherKey(hash uint64, r *Request, w *who) {
-	k := &m.keys[w.own]
+	k := m.keys.at(w.own)
 	k.shared = k.shared || k.home != uint32(r.Addr)
 	if k.shared {
 		w.other, w.otherKnown = m.key(hash, r)
@@ -181,20 +179,15 @@ func (m *Matcher) newKey(hash uint64, now int64) int32 {
 func (m *Matcher) place(k key) (i int32) {
 	if n := len(m.freeKeys); n > 0 {
 		i, m.freeKeys = m.freeKeys[n-1], m.freeKeys[:n-1]
-		m.keys[i] = k
 	} else {
-		i = int32(len(m.keys))
-		if i == int32(cap(m.keys)) {
-			// By half each time: append's quarter copies each key five times over.
-			m.keys = slices.Grow(m.keys, max(len(m.keys)/2, 64))
-		}
-		m.keys = append(m.keys, k)
+		i = m.keys.more()
 	}
+	*m.keys.at(i) = k
 	return i
 }
 
 func (m *Matcher) dropKey(i int32) {
-	k := &m.keys[i]
+	k := m.keys.at(i)
 	m.byHash.remove(k.hash)
 	m.lessons.templates[k.tmpl].keys--
 	k.live = false
@@ -204,7 +197,7 @@ func (m *Matcher) dropKey(i int32) {
 
 // shape gives a key its template, once that has a slot.
 func (m *Matcher) shape(i int32, template uint64) {
-	k := &m.keys[i]
+	k := m.keys.at(i)
 	if k.tmpl != 0 {
 		return
 	}
@@ -243,7 +236,7 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 	if r.Cred == 0 {
 		own = -2 // nothing was found by credential
 	}
-	for i := m.keys[list].open; i >= 0; {
+	for i := m.keys.at(list).open; i >= 0; {
 		o := &m.failures.all[i]
 		sameAddr, sameCred := o.addr == r.Addr, o.cred == r.Cred
 		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)+o.held()
@@ -322,7 +315,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 		if i < 0 {
 			continue
 		}
-		k := &m.keys[i]
+		k := m.keys.at(i)
 		m.renew(r, k)
 		if d.pick < 0 {
 			k.lastFresh = r.Start
@@ -332,7 +325,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 		}
 		k.last, k.state = r.Start, inFlight
 	}
-	t := &m.lessons.templates[m.keys[w.own].tmpl]
+	t := &m.lessons.templates[m.keys.at(w.own).tmpl]
 	if w.clean && w.known {
 		t.repeats++
 	}
@@ -343,7 +336,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 	c := &m.candidates[d.pick]
 	o := &m.failures.all[c.open]
 	if o.attempt == 1 {
-		m.keys[w.own].firstWait = float32(c.wait.wait)
+		m.keys.at(w.own).firstWait = float32(c.wait.wait)
 	}
 	m.claim(c.open, r.Start)
 }
@@ -363,11 +356,11 @@ func (m *Matcher) Outcome(r *Result) {
 	byAddr, byCred := m.find(a, r.Addr), int32(-1)
 	if r.Cred != 0 {
 		if byCred = m.find(credHash(r.Op, r.Cred), r.Addr); byCred >= 0 {
-			m.keys[byCred].finish(r.Failed)
+			m.keys.at(byCred).finish(r.Failed)
 		}
 	}
 	if byAddr >= 0 {
-		m.keys[byAddr].finish(r.Failed)
+		m.keys.at(byAddr).finish(r.Failed)
 	}
 	if !r.Failed || r.Outcome == capture.Pending {
 		return
@@ -375,19 +368,19 @@ func (m *Matcher) Outcome(r *Result) {
 	if byAddr < 0 {
 		byAddr = m.newKey(a, r.Start)
 		m.shape(byAddr, r.Template)
-		m.keys[byAddr].finish(true)
+		m.keys.at(byAddr).finish(true)
 	}
 	if byCred < 0 && r.Cred != 0 {
 		byCred = m.newKey(credHash(r.Op, r.Cred), r.Start)
 		m.shape(byCred, r.Template)
-		m.keys[byCred].finish(true)
+		m.keys.at(byCred).finish(true)
 	}
 	if r.Link.Attempt <= 1 {
 		own := byAddr
 		if byCred >= 0 {
 			own = byCred
 		}
-		m.lessons.templates[m.keys[own].tmpl].starts -= failedStart
+		m.lessons.templates[m.keys.at(own).tmpl].starts -= failedStart
 	}
 	m.wait(r, byAddr, byCred)
 }
