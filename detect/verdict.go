@@ -130,7 +130,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	if (j.state.since == 0 || j.state.unnamed) && e.mostlyFailing() && !e.failuresOnly() {
 		return Watch, CauseUnknown
 	}
-	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlyHidden() || blind {
+	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlyHidden() || e.failuresOnly() {
 		return Unknown, CauseNone
 	}
 	if down(e.sources) != "" {

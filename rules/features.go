@@ -221,7 +221,7 @@ var features = [featureCount]Feature{
 	{ID: Parked, Name: "parked", Scopes: single, Meaning: "1 if the client has never come back after a refusal that named a wait"},
 	{ID: ParkedClients, Name: "parked_clients", Unit: "clients", Scopes: single, Meaning: "clients that have not come back"},
 	{ID: ParkedLow, Name: "parked_low", Scopes: single, Meaning: "lower bound (Wilson, z 2.58) of the share of such refused clients that have not come back"},
-	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, where one could be seen, in the last quarter of a minute"},
+	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, in the last quarter of a minute"},
 	{ID: UncoveredShare, Name: "uncovered_share", Scopes: both, Meaning: "share of the attempts of that time that are such retries"},
 	{ID: UncoveredLow, Name: "uncovered_low", Scopes: both, Meaning: "lower bound of uncovered_share (Wilson, z 2.58)"},
 	{ID: MalformedShare, Name: "malformed_share", Scopes: everyone, Meaning: "share of refusals whose wait is neither digits nor a date"},
