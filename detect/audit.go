@@ -30,10 +30,10 @@ func tooEarly(wait, gap, resolution int64) bool { return gap < wait-tolerance(wa
 func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	r, l := &f.rec, &f.link
 	c.count(d, traced, 1)
-	if l.Gap < immediate {
+	if l.Gap < immediate && !relayed(r) {
 		c.note(d, f, instant, r.Start)
 	}
-	if l.Attempt == tenth+1 && l.Confidence >= believed {
+	if l.Attempt == tenth*e.inner+1 && l.Confidence >= believed {
 		c.note(d, f, endless, r.Start)
 	}
 	if l.Confidence >= believed {
@@ -42,6 +42,22 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 		e.auditUse(c, f)
 	}
 	return e.auditWait(d, c, f)
+}
+
+// relayed tells whether a proxy on the way sent this attempt, and says so: its burst
+// within one attempt of the client is a layer's, which the layers tell of.
+func relayed(r *record) bool {
+	_, relay := counts(&r.Exchange)
+	return relay.N > 1
+}
+
+// innermost is how many attempts a proxy on the way makes of one of the client's, by
+// the numbers that both declare: a client's ten are so many more of a chain.
+func (e *engine) innermost() int32 {
+	if l := e.chains.Stats().Layers; l.Requests > 0 {
+		return max(int32(l.Proxy), 1)
+	}
+	return 1
 }
 
 // auditUse notes what a client makes of the wait that was named, save by a date

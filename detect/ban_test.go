@@ -13,7 +13,7 @@ import (
 // told has an answer name a wait, and the request bear a credential.
 func told(seconds float64, key uint64) func(*capture.Exchange) {
 	return func(x *capture.Exchange) {
-		x.Credential, x.Method = key, x.Method
+		x.Credential = key
 		if seconds > 0 {
 			x.Hint = capture.Hint{State: capture.Present, Kind: capture.RetryAfterSeconds, Wait: int64(seconds * 1e9)}
 		}

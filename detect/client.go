@@ -37,6 +37,7 @@ type client struct {
 	parking                       parking
 	obeys                         obeys
 	ban                           ban
+	behind                        behindOne
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population
@@ -163,6 +164,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	e.auditRequest(d, c, f)
 	e.auditBan(c, f)
+	c.behind.see(r.Agent, r.Credential, f.link.Parent != 0 && f.link.ParentCred != r.Credential)
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++

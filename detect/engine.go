@@ -46,8 +46,9 @@ type engine struct {
 	lot     lot
 	habits  habits
 	scopes  scopes
-	narrow  bool // as of the second before: who is refused means something
-	skewed  bool // as of the second before: the dates that servers name are told by another clock
+	inner   int32 // as of the second before: attempts that a proxy declares of each of a client's
+	narrow  bool  // as of the second before: who is refused means something
+	skewed  bool  // as of the second before: the dates that servers name are told by another clock
 	recent  ring
 	sources []Source
 
@@ -222,6 +223,7 @@ func (e *engine) second() {
 	e.chains.Barrier(e.now + tick)
 	e.quit()
 	e.growClients()
+	e.inner = e.innermost()
 	e.parallel(e.clientShard)
 	e.herd.Barrier(e.now + tick)
 	e.parallel(e.roundShard)

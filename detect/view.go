@@ -35,7 +35,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if v.Whole {
 		s.Verdict = j.whole(e)
 	}
-	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, e.quality())
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, e.quality()*(1-sharedDoubt*e.sharedOf()))
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)
@@ -198,6 +198,9 @@ func (e *engine) clientRow(id int, c *client) Client {
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.Hints = c.obeys.reading()
+	if e.shared(c) {
+		row.Behind, _ = c.behind.clients()
+	}
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
 	e.signatures(c, &row)
 	return row

@@ -107,7 +107,7 @@ func (c *crowd) remark() string {
 	default:
 		return "" // it may well be one client
 	}
-	return fmt.Sprintf("nearly all requests come from %s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
+	return fmt.Sprintf(capture.CrowdedNote+"%s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
 }
 
 // distinct counts the values of a field, as far as it matters.
