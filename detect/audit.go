@@ -30,7 +30,7 @@ func tooEarly(wait, gap, resolution int64) bool { return gap < wait-tolerance(wa
 func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	r, l := &f.rec, &f.link
 	c.count(d, traced, 1)
-	if l.Gap < immediate && !f.replays() {
+	if l.Gap < immediate && !f.replays() && !relayed(r) {
 		c.note(d, f, instant, r.Start)
 	}
 	if l.Attempt == tenth*e.pop.layering.burst(l.Root)+1 && l.Confidence >= believed {
@@ -42,6 +42,13 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 		e.auditUse(d, c, f)
 	}
 	return e.auditWait(d, c, f)
+}
+
+// relayed tells whether a proxy on the way sent this attempt, and says so: its burst
+// within one attempt of the client is a layer's, which the layers tell of.
+func relayed(r *record) bool {
+	_, relay := counts(&r.Exchange)
+	return relay.N > 1
 }
 
 // auditUse notes what a client makes of the wait that was named, save by a date

@@ -35,6 +35,7 @@ type client struct {
 	lastRefused, lastBare    int64 // second of the last refusal, and of the last without a hint
 	flags                    flags
 	just                     uint32 // faults of this second, a bit each
+	behind                   behindOne
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population
@@ -162,6 +163,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	e.auditRequest(d, c, f)
 	e.auditBan(c, f)
+	c.behind.see(r.Agent, r.Credential, f.link.Parent != 0 && f.link.ParentCred != r.Credential)
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++

@@ -18,6 +18,7 @@ type names struct {
 	byCred     map[uint64]uint32
 	byName     map[capture.Symbol]uint32
 	naming     *Naming
+	named      bool // some exchange names its client
 	upstream   bool // clients are those who are called, and by which credential
 	byUpstream map[uint64]uint32
 	credOf     map[uint64]int    // numbers of credentials, where clients are upstreams
@@ -100,7 +101,7 @@ func (n *names) enter(x *capture.Exchange, id uint32) {
 	label := "(unknown address)"
 	switch {
 	case x.Client != 0:
-		n.byName[x.Client] = id
+		n.byName[x.Client], n.named = id, true
 		label = n.texts.Text(x.Client)
 	case n.byKey && x.Credential != 0:
 		n.byCred[x.Credential] = id

@@ -195,7 +195,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 func (p *Replay) Snapshot(v View) *Snapshot {
 	s := p.e.snapshot(v)
 	p.seq++
-	s.Seq, s.Sources, s.Loaded = p.seq, p.e.crowded(p.e.sources), 1
+	s.Seq, s.Sources, s.Loaded = p.seq, p.e.outwardly(p.e.sharers(p.e.crowded(p.e.sources))), 1
 	s.Start, s.End = p.rec.start, p.rec.end
 	s.At = min(s.At, p.rec.end)
 	return s

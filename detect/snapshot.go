@@ -233,6 +233,7 @@ type Client struct {
 	Victim                    bool // refused, though it does not retry
 	Policy                    PolicyEstimate
 	Hints                     Obedience
+	Behind                    int // about how many clients share the address, or at least; 0: nothing says that several do
 	Signatures                []string
 	Score                     float64
 	LastSeen                  int64

@@ -39,7 +39,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if h := e.hidden(); s.Verdict.State <= Recovering { // calm is as sure as it was seen
 		quality = min(quality, 1-h.share())
 	}
-	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality)
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality*(1-sharedDoubt*e.sharedOf()))
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(s.Perspective, v.Whole)
@@ -214,6 +214,9 @@ func (e *engine) clientRow(id int, c *client) Client {
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.Hints = h.obeys.reading()
+	if e.shared(c) {
+		row.Behind, _ = c.behind.clients()
+	}
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
 	e.signatures(c, &row)
 	return row

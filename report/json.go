@@ -180,6 +180,7 @@ type jsonClient struct {
 	Victim        bool        `json:"victim"`
 	Policy        *jsonPolicy `json:"policy"`
 	Hints         *jsonHints  `json:"hints,omitempty"`
+	Behind        int         `json:"clients_behind,omitempty"`
 	Score         measure     `json:"score"`
 }
 
@@ -328,7 +329,7 @@ func clientOf(c *detect.Client) jsonClient {
 	if c.Policy.Family != "" {
 		out.Policy = &jsonPolicy{text(c.Policy.Family), text(c.Policy.Name), measure(c.Policy.Probability)}
 	}
-	out.Hints = hintsOf(&c.Hints)
+	out.Hints, out.Behind = hintsOf(&c.Hints), c.Behind
 	return out
 }
 

@@ -109,7 +109,7 @@ func (c *crowd) remark() string {
 	default:
 		return "" // it may well be one client
 	}
-	return fmt.Sprintf("nearly all requests come from %s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
+	return fmt.Sprintf(capture.CrowdedNote+"%s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
 }
 
 // nobody tells whether nothing that could name a client was ever there.

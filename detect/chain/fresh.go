@@ -61,10 +61,10 @@ func (m *Matcher) control(r *Request, w *who) float64 {
 // paced tells whether a request keeps to the pace of its path, by those who keep
 // asking for it after successes: pollers that have not shown their own pace yet.
 func (m *Matcher) paced(w *who) bool {
-	if w.voice < 0 || m.keys[w.voice].afterOK.n >= needBeats {
+	if w.voice < 0 || m.keys.at(w.voice).afterOK.n >= needBeats {
 		return false
 	}
-	t := &m.model.fresh.slots[m.keys[w.voice].tmpl]
+	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
 	// Waits after failures count for little, so that a crowd that only fails and comes
 	// back at one pace does not get here.
 	if t.waits.n < paceWaits*unit || float64(t.waits.n) < paceServed*float64(t.starts) {

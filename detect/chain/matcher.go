@@ -1,6 +1,8 @@
 package chain
 
 import (
+	"slices"
+
 	"stormwatch/capture"
 )
 
