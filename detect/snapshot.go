@@ -135,7 +135,7 @@ type Totals struct {
 	GoodputPerS, CapacityPerS           Number
 	HeadroomPerS, TippingPerS           Number
 	Peak50ms                            Number // most arrivals in one 50 ms bin
-	RecoverS, DetectS                   Number
+	RecoverS, DetectS                   Number // from the incident's onset to its end, and to the first grave finding
 }
 
 // Recent are rates over the last ten judged seconds.
@@ -216,6 +216,7 @@ type Client struct {
 	Failed, Retries, First    int64
 	Amplification             Number
 	GapMedianS, GapMADS       Number
+	RegularP                  Number // chance of waits as even as its latest, were they random; known from three on
 	EarlyShare                Number // retries sent before the wait the server named
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry

@@ -43,6 +43,9 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if d := e.judge.detected(&s.Verdict); d > 0 {
 		s.Totals.DetectS = Some(seconds(d))
 	}
+	if d := e.judge.state.recovery(&s.Verdict); d > 0 {
+		s.Totals.RecoverS = Some(seconds(d))
+	}
 	e.clientRows(s, v)
 	s.Layers = e.shownLayers(v.Whole)
 	if v.Arrivals {
@@ -193,6 +196,9 @@ func (e *engine) clientRow(id int, c *client) Client {
 	}
 	if m, mad, ok := c.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
+		if p, ok := herd.Regular(c.gaps[:min(c.ngaps, gapRing)]); ok {
+			row.RegularP = Some(p)
+		}
 	}
 	if c.did[hinted] > 0 {
 		row.EarlyShare = Some(float64(c.did[early]) / float64(c.did[hinted]))
