@@ -348,23 +348,15 @@ func stacked(proof string, rows ...Layer) Layers {
 // attempts the primary source sees, and that source's hop, whose attempts another
 // one behind it sees.
 func (e *engine) betweenHops() Layers {
-	first, behind := -1, Source{}
-	for i := range e.sources {
-		switch s := &e.sources[i]; {
-		case s.Primary && first < 0:
-			first = i
-		case !s.Primary && s.PerRequest.Known && s.PerRequest.V > behind.PerRequest.V:
-			behind = *s
-		}
-	}
+	k := slices.IndexFunc(e.sources, func(s Source) bool { return s.Primary && s.Behind.V >= hopRetries })
 	t := &e.pop.total
-	if first < 0 || behind.PerRequest.V < hopRetries || t.retries < proven || t.first == 0 {
+	if k < 0 || t.retries < proven || t.first == 0 {
 		return Layers{}
 	}
-	outer := share(t.attempts, t.first)
+	outer, s := share(t.attempts, t.first), &e.sources[k]
 	return stacked("ids",
-		Layer{Name: "clients, at " + e.sources[first].Name, PerRequest: Some(outer), Seen: true},
-		Layer{Name: e.sources[first].Name + ", at " + behind.Name, PerRequest: Some(outer * behind.PerRequest.V), Seen: true})
+		Layer{Name: "clients, as " + s.Name + " sees them", PerRequest: Some(outer), Seen: true},
+		Layer{Name: s.Name + ", as the hop behind it sees it", PerRequest: Some(outer * s.Behind.V), Seen: true})
 }
 
 // hopRetries is how many attempts a hop makes at least for each request, by ids,

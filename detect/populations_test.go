@@ -74,7 +74,7 @@ func TestStartsNull(t *testing.T) {
 		"pollers": {limited(500, "none", `
   - {name: poll, count: 60, agent: poll/1, policy: none, paths: [/state], idle: 1ms, demand: [{every: 5s}]}`), false},
 	}
-	measure(t, "sync-start", kinds, 2, 60)
+	measure(t, "sync-start", kinds, 1, 60)
 	null(t, "sync-start")
 }
 
@@ -130,7 +130,7 @@ func TestSpreadNull(t *testing.T) {
 		"5 in 1 s after 4 s, 1/s served":    {wave(5, 1, "4s", "hint-floor base=1s cap=1s"), false},
 		"70, hints that differ":             {wave(70, 6, "2s..14s", "hint-floor base=1s cap=1s"), false},
 	}
-	measure(t, "insufficient-spread", kinds, 2, 60)
+	measure(t, "insufficient-spread", kinds, 1, 60)
 	null(t, "insufficient-spread")
 }
 
@@ -152,7 +152,7 @@ func TestArmedNull(t *testing.T) {
 		"no retries at all":  {alone("none", "none"), false},
 		"openai, three each": {alone("openai", "none"), false},
 	}
-	measure(t, "armed", kinds, 2, 60)
+	measure(t, "armed", kinds, 1, 60)
 }
 
 // Instances that share a quota, and those that do not.
@@ -188,6 +188,6 @@ func TestQuotaNull(t *testing.T) {
 		"one key, the server is down": {"name: run\nstart: 2026-03-02T03:10:00Z\nduration: 110s\nserver: {limiter: {limit: 500, window: 1s}, hint: 2s..6s, faults: [{from: 30s, to: 70s, do: 503}]}\ngroups:" + `
   - {name: app, count: 30, agent: e/1, ` + one + modest + `, demand: [{rate: 0.2}]}`, false},
 	}
-	measure(t, "shared-quota", kinds, 2, 60)
+	measure(t, "shared-quota", kinds, 1, 60)
 	null(t, "shared-quota")
 }

@@ -56,7 +56,7 @@ func sourcesOf(inlets []*Inlet, stand []standing) []Source {
 	for i, in := range inlets {
 		out[i] = in.source()
 		out[i].Primary, out[i].OffsetSeconds = stand[i].primary, stand[i].offset+float64(in.offset)/1e9
-		out[i].Unsure, out[i].PerRequest = stand[i].unsure, stand[i].perRequest
+		out[i].Unsure, out[i].PerRequest, out[i].Behind = stand[i].unsure, stand[i].perRequest, stand[i].allBehind
 		if stand[i].note != "" {
 			out[i].Note = stand[i].note
 		}

@@ -75,6 +75,7 @@ type Source struct {
 	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
 	Unsure              bool    // taken for another hop by its name alone
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
+	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
 }
@@ -146,7 +147,7 @@ type Totals struct {
 	GoodputPerS, CapacityPerS           Number
 	HeadroomPerS, TippingPerS           Number
 	Peak50ms                            Number // most arrivals in one 50 ms bin
-	RecoverS, DetectS                   Number
+	RecoverS, DetectS                   Number // from the incident's onset to its end, and to the first grave finding
 }
 
 // Recent are rates over the last ten judged seconds.
@@ -228,6 +229,7 @@ type Client struct {
 	Failed, Retries, First    int64
 	Amplification             Number
 	GapMedianS, GapMADS       Number
+	RegularP                  Number // chance of waits as even as its latest, were they random; known from three on
 	EarlyShare                Number // retries sent before the wait the server named
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry

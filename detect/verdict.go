@@ -16,6 +16,9 @@ type verdictState struct {
 	calmFrom int64 // since when the failing share has been low; 0 while it is not
 	badUntil int64 // last second in which the word was earned anew
 	word     State // the word that was earned
+	failing  int64 // end of the last second in which many failed
+	recover  int64 // from the onset to the end of the latest incident that is over; 0 not known
+	worstEnd int64 // the same of the incident that worst speaks of
 	unnamed  bool  // all that speaks for the incident is that most is in vain
 
 	sum      secondCounts // of the present incident, from its onset to badUntil
@@ -57,7 +60,9 @@ func (j *judge) verdict(e *engine) {
 			word, cause = s.word, s.now.Cause
 		case e.now-s.calmFrom <= recoverHold:
 			word = Recovering
+			s.recovered()
 		default:
+			s.recovered()
 			s.since, s.censored = 0, false
 		}
 	}

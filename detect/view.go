@@ -48,6 +48,9 @@ func (e *engine) snapshot(v View) *Snapshot {
 		s.Totals.DetectS = Some(seconds(d))
 	}
 	s.Limit = e.scopes.reading()
+	if d := e.judge.state.recovery(&s.Verdict); d > 0 {
+		s.Totals.RecoverS = Some(seconds(d))
+	}
 	e.clientRows(s, v)
 	s.Layers = e.shownLayers(v.Whole)
 	if v.Arrivals {
@@ -208,6 +211,9 @@ func (e *engine) clientRow(id int, c *client) Client {
 	h := e.histories.of(c)
 	if m, mad, ok := h.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
+		if p, ok := herd.Regular(h.gaps[:min(h.ngaps, gapRing)]); ok {
+			row.RegularP = Some(p)
+		}
 	}
 	if h.did[hinted] > 0 {
 		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))
