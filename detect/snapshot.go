@@ -75,6 +75,7 @@ type Source struct {
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
+	Quiet               int64  // live: for how long nothing has come from it, ns of the caller's clock
 }
 
 // State is the verdict's word.

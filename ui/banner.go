@@ -333,7 +333,7 @@ func who(s *detect.Snapshot, w int) string {
 		return fit(seenClients(s), w)
 	}
 	if width(full) <= w || p == (detect.Party{}) {
-		return fit(full, w)
+		return clause(full, w)
 	}
 	path := p.Route
 	if method, rest, ok := strings.Cut(p.Route, " "); ok {
