@@ -222,6 +222,9 @@ func (l *Live) Snapshot(v View) *Snapshot {
 	s.Sources = l.e.outwardly(l.e.sharers(l.e.crowded(cloneSources(l.e.sources))))
 	for i, in := range l.inlets {
 		s.Sources[i].Health.Late += in.late
+		if in.heard != 0 {
+			s.Sources[i].Quiet = max(l.wall-in.heard, 0)
+		}
 	}
 	if why := down(s.Sources); why != "" && s.Verdict.State <= Recovering {
 		s.Verdict = Verdict{

@@ -78,6 +78,7 @@ type Source struct {
 	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
+	Quiet               int64  // live: for how long nothing has come from it, ns of the caller's clock
 }
 
 // State is the verdict's word.

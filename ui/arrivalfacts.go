@@ -35,7 +35,7 @@ func arrivalFacts(s *detect.Snapshot, w int) page {
 	for _, f := range []struct {
 		name, value, note string
 	}{
-		{"strength R", plain(a.Strength), "0 even, 1 all at once"},
+		{"strength R", strength(a.Strength), "0 even, 1 all at once"},
 		{"peak", factor(a.PeakOverMean), "the mean phase"},
 		{"coincidence", plain(a.Coincidence), "z; 5 is beyond chance"},
 		{"excess rho", factor(a.Excess), "chance; lockstep from 2.5x"},
@@ -50,13 +50,20 @@ func arrivalFacts(s *detect.Snapshot, w int) page {
 		p = append(p, row)
 	}
 	p.gap()
-	p.term("lockstep", label, w, standing(s, "lockstep"), styleText)
-	p.term("low spread", label, w, standing(s, "insufficient-spread"), styleText)
-	p.gap()
 	for _, l := range wrap(arrivalReading(a), w) {
 		p.add(styleText, l)
 	}
+	p.gap()
+	p.term("lockstep", label, w, standing(s, "lockstep"), styleText)
+	p.term("low spread", label, w, standing(s, "insufficient-spread"), styleText)
 	return p
+}
+
+func strength(n detect.Number) string {
+	if !report.Known(n) {
+		return unknown
+	}
+	return score(n.V)
 }
 
 // slotsOf is how many slots there are in a period.

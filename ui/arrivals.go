@@ -234,7 +234,7 @@ func (z columnsOf) fill(c *canvas, x0, y, x int, m mark) {
 
 // noArrivals says why there is no picture, and what would give one.
 func noArrivals(s *detect.Snapshot, v *view, w int) page {
-	why, next := "too few retries of late to fold: "+report.Count(s.Totals.Retries)+" in all so far", ""
+	why, next := "no wait stands out among the "+report.Count(s.Totals.Retries)+" retries so far: no period to fold them by", ""
 	const clocked = "a capture (tcpdump -w), or an access log with times to the millisecond"
 	coarse := slices.IndexFunc(s.Sources, func(src detect.Source) bool { return src.Primary && src.Health.Resolution > second/20 })
 	switch {

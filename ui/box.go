@@ -1,6 +1,10 @@
 package ui
 
-import "stormwatch/report"
+import (
+	"strings"
+
+	"stormwatch/report"
+)
 
 // box draws the title row of a panel and returns the rest of it. The words at
 // the right fall away when there is no room for them.
@@ -70,8 +74,5 @@ func (p page) draw(c *canvas, top int) {
 // pad fits s into exactly w columns.
 func pad(s string, w int) string {
 	s = fit(s, w)
-	for n := width(s); n < w; n++ {
-		s += " "
-	}
-	return s
+	return s + strings.Repeat(" ", max(w-width(s), 0))
 }

@@ -179,7 +179,15 @@ func solid(r rune) bool {
 const widest = 1000
 
 // width is the number of columns s takes, told exactly up to widest.
-func width(s string) int { return ansi.StringWidth(safe(s, min(len(s), widest))) }
+func width(s string) int {
+	s = safe(s, min(len(s), widest))
+	for i := range len(s) {
+		if s[i] >= 0x7f {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
+}
 
 // fit cuts s to w columns, the last of them an ellipsis where something is lost.
 func fit(s string, w int) string {

@@ -18,15 +18,14 @@ func drawLayers(c *canvas, s *detect.Snapshot, v *view) {
 		right = "attempts per original request"
 	}
 	p := box(c, "Layers", right, v.holds(panelLayers))
-	page := layersPage(s, p.w)
-	scroll := v.scroll
-	if !whole {
-		page, scroll = layerRows(&s.Layers, p.w), 0
-		if len(page) == 0 {
-			page = noLayers(s, p.w)
-		}
+	switch {
+	case whole:
+		layersPage(s, p.w).draw(p, v.scroll)
+	case len(s.Layers.Rows) > 0:
+		layerRows(&s.Layers, p.w).draw(p, 0)
+	default:
+		noLayers(s, p.w).draw(p, 0)
 	}
-	page.draw(p, scroll)
 }
 
 // layersPage is the whole screen: the layers, what they come to, and on what that

@@ -113,6 +113,7 @@ func sourcesSnapshot() *detect.Snapshot {
 		Skipped: []capture.Skip{{Reason: "no time stamp", Count: 106, Examples: []string{"line 7: oops", "line 9: again"}}},
 		Bounds:  []capture.Skip{{Reason: "routes beyond 4,096 are told as one", Count: 3, Examples: []string{"/v1/a/9"}}},
 	}
+	log.Quiet = 42 * second
 	down := detect.Source{Name: "prom", Kind: "prometheus", Vantage: "gateway", Note: "not summed: it counts what edge.pcap holds"}
 	down.Health = capture.Health{Unit: "samples", Read: 900, Used: 900, From: at("03:11:10"), To: at("03:18:30"), Down: "connection refused by 10.0.0.9:9090, tried 12 times"}
 	s.Sources = []detect.Source{edge, log, down}

@@ -105,8 +105,8 @@ func sourceState(s *detect.Snapshot, src *detect.Source) (string, style) {
 	switch {
 	case h.Down != "":
 		return "DOWN", styleRefused
-	case s.Live && h.To != 0 && s.At-h.To > idleAfter:
-		return "IDLE " + span(s.At-h.To), styleRetry
+	case s.Live && src.Quiet > idleAfter:
+		return "IDLE " + span(src.Quiet), styleRetry
 	case report.Known(lost) && lost.V > lossy:
 		return "LOSSY " + percent(lost), styleRetry
 	case h.Encrypted > 0 && h.Used == 0:
