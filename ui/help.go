@@ -51,6 +51,7 @@ func glyphLegend() [][2]string {
 		{"?", "UNKNOWN: too little was seen to judge"},
 		{"█ ▒ ▓", "answered well, refused (429, 503, quota), failed otherwise; per second"},
 		{"┄ ┆ ◆", "measured capacity, onset, event"},
+		{"▼", "what you marked: events of --events, bookmarks (b)"},
 		{"● ✗ ░ ▏", "attempt, attempt sent too early, wait the server named, earliest polite retry"},
 		{unknown, "not known, which is not 0"},
 	}

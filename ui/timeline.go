@@ -236,10 +236,10 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 		text string
 	}
 	var marks []mark
-	for _, kind := range []string{"onset", "peak", "end", "on", "off", "state", ""} {
+	for _, kind := range []string{"onset", report.Mark, report.Bookmark, "peak", "end", "on", "off", "state", ""} {
 		for _, e := range s.Events {
 			if x := columnAt(cols, e.At); x >= 0 && rank(e.Kind) == kind {
-				marks = append(marks, mark{chartLeft + x, e.Kind + " " + clock(e.At)})
+				marks = append(marks, mark{chartLeft + x, eventLabel(&e)})
 			}
 		}
 	}
@@ -248,13 +248,14 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 			write(m.x, "◆", styleRetry)
 		}
 	}
+	drawPlaced(c, cols, s)
 	write(chartLeft, clock(cols[0].at), styleDim)
 	write(max(min(chartLeft+len(cols), chartLeft+chartColumns(c.w))-8, chartLeft), clock(end), styleDim)
 }
 
 func rank(kind string) string {
 	switch kind {
-	case "onset", "peak", "end", "on", "off", "state":
+	case "onset", report.Mark, report.Bookmark, "peak", "end", "on", "off", "state":
 		return kind
 	}
 	return ""
