@@ -255,13 +255,18 @@ func (e *engine) signatures(c *client, row *Client) {
 }
 
 // crowded says on the primary source how many exchanges came from clients beyond
-// the bound, which share one row.
+// the bound, which share one row, and how many failures were not followed up.
 func (e *engine) crowded(sources []Source) []Source {
-	if e.names.excess+e.left == 0 || len(sources) == 0 {
+	chains := e.chains.Stats()
+	early := int64(chains.Evicted + chains.Capped)
+	if e.names.excess+e.left+early == 0 || len(sources) == 0 {
 		return sources
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
+	if early > 0 {
+		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: "failures left before their retry could come, too many being open at once: their retries count as new requests", Count: uint64(early)})
+	}
 	notes := []string{p.Note}
 	if e.left > 0 {
 		notes = append(notes, fmt.Sprintf("%d clients silent for two hours left the table for others; what they did is in the row %s", e.left, otherClients))

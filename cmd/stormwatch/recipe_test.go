@@ -66,7 +66,7 @@ var dawn = time.Date(2026, 3, 2, 3, 10, 0, 0, time.UTC)
 
 var (
 	placeWords = regexp.MustCompile(`\{(n|client)\}`)
-	timeWords  = regexp.MustCompile(`\{(imf|rfc850|asctime|epoch|epochms|iso|clf|msec|haproxy)([+-][0-9a-z.]+)?\}`)
+	timeWords  = regexp.MustCompile(`\{(imf|rfc850|asctime|epoch|epochms|iso|clfwest|clf|msec|haproxy)([+-][0-9a-z.]+)?\}`)
 )
 
 // expand makes the requests of a recipe in order of start.
@@ -161,6 +161,8 @@ func withMoments(text string, now time.Time) string {
 			return strconv.FormatInt(at.UnixMilli(), 10)
 		case "clf":
 			return at.Format("02/Jan/2006:15:04:05 -0700")
+		case "clfwest":
+			return at.In(time.FixedZone("", -6*3600)).Format("02/Jan/2006:15:04:05 -0700")
 		case "msec":
 			return fmt.Sprintf("%d.%03d", at.Unix(), at.UnixMilli()%1000)
 		case "haproxy":
@@ -310,7 +312,7 @@ func fields(lines []string) string {
 	return b.String()
 }
 
-// logLine is a line of a log, written Times times. {clf}, {msec}, {haproxy} and
+// logLine is a line of a log, written Times times. {clf}, {clfwest} (six hours behind), {msec}, {haproxy} and
 // {iso} are its moment, {n} its number from 0.
 type logLine struct {
 	Line  string

@@ -1,6 +1,9 @@
 package chain
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
 // A crowd that fails together and comes back together at one pace is retrying,
 // however long that pace is: the wave after the first may be lost, no more. (A
@@ -44,5 +47,33 @@ func TestCrowdThatPolls(t *testing.T) {
 		if s := play(Options{}, tr.asks).run(0).score(); s.found > 0 {
 			t.Errorf("polls each %v s: %d of %d taken for retries", gap, s.found, s.all)
 		}
+	}
+}
+
+// What an open failure costs, with the keys by which it is found: a million clients
+// that each wait for one retry stay well below a gigabyte.
+func TestBytesOfAnOpenFailure(t *testing.T) {
+	const n = 200_000
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := held()
+	s := NewSet(Options{})
+	now := int64(epoch) * second
+	s.Barrier(now)
+	m := s.Shard(0)
+	for i := range uint64(n) {
+		l := m.Request(&Request{Seq: i + 1, Start: now, Op: i % 977, Template: 1, Addr: i})
+		m.Outcome(&Result{Seq: i + 1, Op: i % 977, Template: 1, Addr: i, Start: now, End: now + 1e6, Status: 503, Failed: true, Link: l})
+	}
+	s.Barrier(now + second)
+	each := (held() - before) / n
+	runtime.KeepAlive(s)
+	t.Logf("%d bytes for each of %d open failures", each, s.Stats().Open)
+	if s.Stats().Open != n || each > 900 {
+		t.Errorf("%d bytes for each of %d open failures", each, s.Stats().Open)
 	}
 }
