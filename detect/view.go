@@ -39,7 +39,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(v.Whole)
-		if e.names.upstream {
+		if e.names.outward {
 			s.Mitigations = ours(s.Mitigations)
 		}
 	}
