@@ -254,8 +254,8 @@ func (a *ahead) seal() error {
 	if a.judged && (a.first < from || a.last >= to || broken || a.facts != factsOf(a.in.source())) {
 		return a.fail()
 	}
-	was := r.names.upstream
-	if r.look(); a.judged && was != r.names.upstream {
+	was := r.names.outward
+	if r.look(); a.judged && was != r.names.outward {
 		return a.fail() // clients had numbers by address
 	}
 	a.win.settle()

@@ -95,7 +95,7 @@ func (j *judge) withdraw(c *client, h *history) {
 
 // crowdedInput tells whether the clients of what is judged cannot be told apart.
 func (e *engine) crowdedInput() bool {
-	if e.names.upstream {
+	if e.names.outward {
 		return false // a client's own addresses are few
 	}
 	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.Crowded })

@@ -19,7 +19,8 @@ type names struct {
 	byName     map[capture.Symbol]uint32
 	naming     *Naming
 	named      bool // some exchange names its client
-	upstream   bool // clients are those who are called, and by which credential
+	outward    bool // the input was seen from a client's side
+	upstream   bool // and clients are those who are called, and by which credential
 	byUpstream map[uint64]uint32
 	credOf     map[uint64]int    // numbers of credentials, where clients are upstreams
 	titles     map[uint32]string // names that people gave, by client
@@ -46,7 +47,7 @@ func newNames(o Options) *names {
 		paths:  capture.NewInterner(4096, 1<<20),
 		byAddr: newAddrTable(), byCred: map[uint64]uint32{}, byName: map[capture.Symbol]uint32{},
 		labels: []string{otherClients}, max: o.MaxClients, naming: o.Names, byKey: o.ClientBy == "key",
-		upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key", byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{},
+		outward: o.Perspective == PerspectiveClient, upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key", byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{},
 		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
 		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
 	}

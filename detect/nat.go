@@ -168,7 +168,7 @@ const sharedDoubt = .15
 // outwardly drops from the sources what is said of proxies: from the client's side few
 // addresses are no sign of one.
 func (e *engine) outwardly(sources []Source) []Source {
-	if !e.names.upstream {
+	if !e.names.outward {
 		return sources
 	}
 	out := slices.Clone(sources)

@@ -93,14 +93,14 @@ func outward(ins []*Inlet) bool {
 
 // look decides the perspective of a recording, before any client has a number.
 func (r *Recording) look() {
-	if r.opt.Perspective == PerspectiveAuto && !r.names.byKey && outward(r.inlets) {
-		r.names.upstream = true
+	if r.opt.Perspective == PerspectiveAuto && outward(r.inlets) {
+		r.names.outward, r.names.upstream = true, !r.names.byKey
 	}
 }
 
 // perspective is the one that clients are numbered by.
 func (n *names) perspective() string {
-	if n.upstream {
+	if n.outward {
 		return PerspectiveClient
 	}
 	return PerspectiveServer
@@ -141,6 +141,9 @@ func (j *judge) outwards(e *engine, v *Verdict) {
 		return
 	}
 	whom := e.names.labels[at]
+	if !e.names.upstream { // it is called by what tells clients apart
+		whom = "the upstream as " + whom
+	}
 	failed := worst.refused + worst.failed
 	v.Party, v.Who = Party{}, fmt.Sprintf("our calls to %s: %.0f %% of %d refused or failed, %.1f attempts per request", whom, 100*float64(failed)/float64(worst.attempts), worst.attempts,
 		float64(worst.attempts)/float64(max(worst.first, 1)))

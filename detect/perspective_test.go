@@ -122,6 +122,11 @@ func TestPerspectiveClient(t *testing.T) {
 			t.Errorf("advised to %s, which is the vendor's to do", m.ID)
 		}
 	}
+	// By key it is still the client's side, told as such.
+	k := seen(t, outgoing(2, 6, 6, false), detect.Options{Perspective: detect.PerspectiveClient, ClientBy: "key"})
+	if k.Perspective != "client" || !strings.Contains(k.Verdict.Who, "our calls to the upstream as cred-1") {
+		t.Errorf("by key: %s, %q", k.Perspective, k.Verdict.Who)
+	}
 	// The chains are the same from either side.
 	o := seen(t, outgoing(2, 6, 6, false), detect.Options{Perspective: detect.PerspectiveServer})
 	if o.ClientCount != 2 || o.Totals != s.Totals && o.Totals.Retries != s.Totals.Retries {

@@ -59,7 +59,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		j.advise(e, v)
 	}
 	v.NextEvidence = e.nextEvidence(v, seconds)
-	if v.State >= Watch && e.names.upstream {
+	if v.State >= Watch && e.names.outward {
 		j.outwards(e, v)
 	}
 }
