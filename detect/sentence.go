@@ -3,8 +3,10 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
+	"stormwatch/detect/sustain"
 	"stormwatch/rules"
 )
 
@@ -185,7 +187,7 @@ func (j *judge) advise(v *Verdict) {
 		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
 		v.Dont = "Do not tune clients' retries before the servers answer again."
 	case CauseDraining:
-		v.Do = "Wait: what is asked is served and the backlog drains. Keep new load away."
+		v.Do = "Wait: what is asked is served and the backlog drains" + drainText(&j.loop) + ". Keep new load away."
 		v.Dont = "Do not restart clients or servers now."
 	case CauseUnknown:
 		v.Do = "Find out what the server can serve, and who asks: see what is not judged, and why."
@@ -197,6 +199,14 @@ func (j *judge) advise(v *Verdict) {
 	if f := j.foremost(); f != nil {
 		v.Do, v.Dont = j.firstAdvice(f.sig.ID)
 	}
+}
+
+// drainText says when a backlog will be gone, to the next five seconds.
+func drainText(r *sustain.Reading) string {
+	if !r.DrainKnown {
+		return ""
+	}
+	return fmt.Sprintf(", in about %.0f s", 5*max(1, math.Ceil(r.DrainS/5)))
 }
 
 // foremost is the finding to act on first: what makes the storm, then what is
