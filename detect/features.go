@@ -57,6 +57,18 @@ func (j *judge) loopFeatures(e *engine, v *rules.Values) {
 		v.Set(rules.FailingRise, r.FailingRise, n)
 		v.Set(rules.FreshServed, bit(r.FreshServed), n)
 	}
+	if r.ReproductionKnown {
+		v.Set(rules.Reproduction, r.Reproduction, n)
+	}
+	if r.DrainKnown {
+		v.Set(rules.DrainS, r.DrainS, n)
+	}
+	if r.SlopeKnown {
+		v.Set(rules.GoodputSlope, r.Slope, n)
+	}
+	if r.HysteresisKnown {
+		v.Set(rules.Hysteresis, r.Hysteresis, n)
+	}
 	v.Set(rules.FailingShare, r.FailingShare, n)
 	v.Set(rules.ServerFault, bit(r.ServerFault), n)
 	v.Set(rules.FirstRefusedShare, r.FirstRefusedShare, n)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"stormwatch/detect/sustain"
 	"stormwatch/rules"
 )
 
@@ -205,7 +206,7 @@ func (j *judge) advise(e *engine, v *Verdict) {
 		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
 		v.Dont = "Do not tune clients' retries before the servers answer again."
 	case CauseDraining:
-		v.Do = "Wait: what is asked is served and the backlog drains. Keep new load away."
+		v.Do = "Wait: what is asked is served and the backlog drains" + drainText(&j.loop) + ". Keep new load away."
 		v.Dont = "Do not restart clients or servers now."
 	case CauseUnknown:
 		v.Do = "Find out what the server can serve, and who asks: see what is not judged, and why."
@@ -217,6 +218,14 @@ func (j *judge) advise(e *engine, v *Verdict) {
 	if f := j.foremost(); f != nil {
 		v.Do, v.Dont = j.firstAdvice(e, f.sig.ID)
 	}
+}
+
+// drainText says when a backlog will be gone, to the next five seconds.
+func drainText(r *sustain.Reading) string {
+	if !r.DrainKnown {
+		return ""
+	}
+	return fmt.Sprintf(", in about %.0f s", 5*max(1, math.Ceil(r.DrainS/5)))
 }
 
 // foremost is the finding to act on first: what makes the storm, then what is

@@ -135,6 +135,10 @@ const (
 	SpreadS
 	WavePerS
 	ServedBestPerS
+	Reproduction
+	DrainS
+	GoodputSlope
+	Hysteresis
 	featureCount
 )
 
@@ -272,6 +276,10 @@ var features = [featureCount]Feature{
 	{ID: SpreadS, Name: "spread_s", Unit: "s", Scopes: everyone, Meaning: "width over which jitter spreads a wait: twice its interquartile range"},
 	{ID: WavePerS, Name: "wave_per_s", Unit: "/s", Scopes: everyone, Meaning: "rate at which all clients refused in the last minute come back, if they are spread so"},
 	{ID: ServedBestPerS, Name: "served_best_per_s", Unit: "/s", Scopes: everyone, Meaning: "most that was served per second, over five seconds of the last minute"},
+	{ID: Reproduction, Name: "reproduction", Scopes: everyone, Meaning: "retries that each attempt begets, of m attempts at most (m-1)/m"},
+	{ID: DrainS, Name: "drain_s", Unit: "s", Scopes: everyone, Meaning: "time until the backlog is gone, if demand stays as it is"},
+	{ID: GoodputSlope, Name: "goodput_slope", Scopes: everyone, Meaning: "useful answers more for each attempt more; near 0, retrying buys nothing, below it costs"},
+	{ID: Hysteresis, Name: "hysteresis", Scopes: everyone, Meaning: "failing share at the demand of the calm, less that of the calm"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

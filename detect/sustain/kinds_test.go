@@ -166,7 +166,7 @@ func TestReproductionNumber(t *testing.T) {
 	if r := read(kinds[7].traffic, 100); !r.Invariant {
 		t.Errorf("free refusals: %+v", r.Signs)
 	}
-	if r := read(kinds[0].traffic, 50); r.Reproduction != 0 || r.Vulnerable || r.DrainKnown || r.HysteresisKnown {
+	if r := read(kinds[0].traffic, 50); r.Reproduction != 0 || r.DrainKnown || r.HysteresisKnown {
 		t.Errorf("calm: %+v", r.Signs)
 	}
 }

@@ -14,18 +14,11 @@ type Signs struct {
 	Invariant         bool    // what is served does not depend on how much is asked: retrying buys nothing
 	Hysteresis        float64 // how much more fails at the demand of the calm than did in the calm
 	HysteresisKnown   bool    // only after a burst
-	Vulnerable        bool    // calm so far, yet a trigger would do: see Reproduction, the share of retries, the tipping load
 }
 
 const (
-	// A reproduction number of a half doubles each failure (detection.md 7.2).
-	begetsMany = .5
-	// Finagle's and Envoy's budgets, and twice that of the SRE book (detection.md 7.2).
-	fewRetries   = .2
-	nearTipping  = .8   // of the tipping load
 	invariant    = .005 // useful answers for an attempt
 	invariantOf  = .3   // failing share from which that says something
-	fewestOfTen  = 50   // attempts in ten seconds below which shares are noise
 	longestDrain = 3600 // seconds; beyond, it is no forecast
 )
 
@@ -46,9 +39,6 @@ func (m *Machine) readSigns(r *Reading) {
 		r.Hysteresis, r.HysteresisKnown = r.FailingShare-ratio(m.calmFailed, m.calmEnded), true
 	}
 	m.readDrain(r, lag)
-	quiet := m.phase == calm && ten.attempts >= fewestOfTen
-	r.Vulnerable = quiet && (r.ReproductionKnown && r.Reproduction > begetsMany || ratio(ten.retries, ten.attempts) > fewRetries ||
-		r.TippingKnown && r.AttemptsPerS > nearTipping*r.Tipping)
 }
 
 // readDrain forecasts the end of a backlog: what has failed and will come back, over
