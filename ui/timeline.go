@@ -156,9 +156,11 @@ func busiest(cols []column) (most float64) {
 	return most
 }
 
-// drawBusiest marks the busiest second of a column above its bar, which is a mean.
+// drawBusiest marks the busiest second of a column above its bar, which is a mean,
+// where it stands well above it.
 func drawBusiest(c *canvas, x, most, all int) {
-	if y := max(c.h-1-most/8, 0); most > all && c.h-1-y > (all-1)/8 {
+	const well = 12 // eighths of a row
+	if y := max(c.h-1-most/8, 0); most >= all+well && c.h-1-y > (all-1)/8 {
 		c.set(x, y, '·', styleDim)
 	}
 }
