@@ -88,6 +88,9 @@ func count(list *[]Skip, reason string, n uint64, examples ...string) {
 
 const maxNotes = 8
 
+// CrowdedNote begins the note that goes with Crowded.
+const CrowdedNote = "nearly all requests come from "
+
 // Note keeps a remark, once.
 func (h *Health) Note(text string) {
 	if len(h.Notes) < maxNotes && !slices.Contains(h.Notes, text) {

@@ -106,3 +106,16 @@ func TestBound(t *testing.T) {
 		t.Errorf("%+v, its copy %+v", h, c)
 	}
 }
+
+// Texts come again and again: one host, a few hundred agents.
+func BenchmarkIntern(b *testing.B) {
+	n := NewInterner(1000, 1<<20)
+	var texts [][]byte
+	for i := range 64 {
+		texts = append(texts, fmt.Appendf(nil, "batch-sync/1.%d (+https://example.com/batch) python-requests/2.32.3", i))
+	}
+	b.ReportAllocs()
+	for i := range b.N {
+		n.Intern(texts[i%len(texts)])
+	}
+}

@@ -1,5 +1,10 @@
 package capture
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Symbol stands for a text in an Interner; 0 is the empty text.
 type Symbol uint32
 
@@ -15,7 +20,10 @@ type Interner struct {
 	max      int
 	maxBytes int
 	full     uint64
+	latest   [latestTexts]Symbol // found again by a few of their bytes
 }
+
+const latestTexts = 128 // a power of two
 
 // NewInterner returns an interner for at most max texts and maxBytes of text.
 func NewInterner(max, maxBytes int) *Interner {
@@ -28,14 +36,31 @@ func (n *Interner) Intern(b []byte) Symbol {
 	if len(b) == 0 {
 		return 0
 	}
-	if s, ok := n.index[string(b)]; ok {
+	latest := &n.latest[latestPlace(b)]
+	if s := *latest; n.texts[s] == string(b) {
 		return s
 	}
-	if n.isFull(len(b)) {
-		n.full++
-		return Other
+	s, ok := n.index[string(b)]
+	if !ok {
+		if n.isFull(len(b)) {
+			n.full++
+			return Other
+		}
+		s = n.add(string(b))
 	}
-	return n.add(string(b))
+	*latest = s
+	return s
+}
+
+// latestPlace is where a text stands that was asked for lately.
+func latestPlace(b []byte) int {
+	h := uint64(len(b))
+	if len(b) >= 8 {
+		h ^= binary.LittleEndian.Uint64(b) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(b[len(b)-8:]), 29)
+	} else {
+		h ^= uint64(b[0])<<8 ^ uint64(b[len(b)-1])<<16
+	}
+	return int(h * 0x9e3779b97f4a7c15 >> (64 - bits.Len(latestTexts-1)))
 }
 
 // InternString is Intern for a string.

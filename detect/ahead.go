@@ -58,7 +58,7 @@ type item struct {
 
 const (
 	parcelRecords = 512
-	parcels       = 16
+	parcels       = 8  // some seconds of most traffic: an engine works through a second at a time
 	touched       = 64 // records whose clients are looked up together
 
 	// windowRecords bounds the exchanges that wait for earlier ones: 6 MB. Logs are

@@ -30,7 +30,7 @@ func tooEarly(wait, gap, resolution int64) bool { return gap < wait-tolerance(wa
 func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	r, l := &f.rec, &f.link
 	c.count(d, traced, 1)
-	if l.Gap < immediate {
+	if l.Gap < immediate && !f.replays() && !relayed(r) {
 		c.note(d, f, instant, r.Start)
 	}
 	if l.Attempt == tenth*e.pop.layering.burst(l.Root)+1 && l.Confidence >= believed {
@@ -42,6 +42,13 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 		e.auditUse(d, c, f)
 	}
 	return e.auditWait(d, c, f)
+}
+
+// relayed tells whether a proxy on the way sent this attempt, and says so: its burst
+// within one attempt of the client is a layer's, which the layers tell of.
+func relayed(r *record) bool {
+	_, relay := counts(&r.Exchange)
+	return relay.N > 1
 }
 
 // auditUse notes what a client makes of the wait that was named, save by a date
@@ -57,18 +64,22 @@ func (e *engine) auditUse(d *delta, c *client, f *flight) {
 	d.history(c).obeys.obey(f, resolution)
 }
 
+// replays tells whether the retry in f may be its transport's: a request that an
+// idle connection was closed under goes out once more at once (RFC 9112 section
+// 9.3.1), without the client's knowing.
+func (f *flight) replays() bool {
+	l := &f.link
+	lost := l.ParentOutcome == capture.Reset || l.ParentOutcome == capture.NoAnswer
+	return l.Attempt == 2 && lost && l.Gap < immediate && l.ParentEnd-l.ParentStart < raced
+}
+
+// raced is within what time such a connection turns out to be closed: a round trip.
+const raced = int64(500 * time.Millisecond)
+
 // hinted tells whether the retry in f followed a hint it could have obeyed.
 func (f *flight) hinted() bool {
 	h := f.link.ParentHint
 	return h.Usable() && h.Wait > 0 && h.Wait <= maxHint
-}
-
-// unallowed tells whether nobody knows what wait the retry in f was allowed: it
-// follows an answer whose hint could not be seen. Where it came at once, no wait was.
-func (e *engine) unallowed(f *flight) bool {
-	l := &f.link
-	atOnce := l.Gap < immediate && e.resolution(f.rec.source) <= immediate
-	return l.ParentOutcome == capture.Answered && l.ParentHint.State == capture.NotObservable && !atOnce
 }
 
 // auditWait holds a retry against the wait its server named.
@@ -120,12 +131,6 @@ func (e *engine) auditCause(d *delta, c *client, f *flight) {
 			c.note(d, f, rotated, r.Start)
 		}
 	}
-	if isFinal(l.ParentStatus, l.ParentReason, l.ParentAdvice) && !changed {
-		// A 401 may be cured once by logging in again.
-		if l.ParentStatus != unauthorized || l.Attempt > 2 {
-			c.note(d, f, finalAgain, r.Start)
-		}
-	}
 	if l.ParentStatus < 400 && l.ParentReason == capture.BodyRefusal && l.ParentAdvice != capture.MayRetry {
 		c.note(d, f, bodyAgain, r.Start)
 	}
@@ -135,6 +140,25 @@ func (e *engine) auditCause(d *delta, c *client, f *flight) {
 	if l.Deadline != 0 && r.Start > l.Deadline+tolerance(0, max(e.resolution(r.source), grain(l.Deadline)/2)) {
 		c.note(d, f, overdue, r.Start)
 	}
+}
+
+// auditVain holds a retry that failed against the finality of the failure before it.
+// One that succeeds shows that the answer was not final.
+func (e *engine) auditVain(d *delta, c *client, f *flight) {
+	r, l := &f.rec, &f.link
+	if l.Parent == 0 || l.Confidence < believed || !isFinal(l.ParentStatus, l.ParentReason, l.ParentAdvice) && !spentQuota(l.ParentReason, l.ParentAdvice, l.ParentHint) {
+		return
+	}
+	changed := r.Credential != 0 && l.ParentCred != 0 && r.Credential != l.ParentCred
+	// A 401 may be cured once by logging in again.
+	if !changed && (l.ParentStatus != unauthorized || l.Attempt > 2) {
+		c.note(d, f, finalAgain, r.Start)
+	}
+}
+
+// spentQuota tells whether a refusal is for a quota that no short wait refills.
+func spentQuota(reason capture.Reason, advice capture.Advice, hint capture.Hint) bool {
+	return reason == capture.Quota && advice != capture.MayRetry && !hint.Usable()
 }
 
 // grain is how finely a deadline is told: amz-sdk-request cuts it to whole seconds.
@@ -203,10 +227,13 @@ func (e *engine) unsafe(r *record) bool {
 // auditOutcome counts the occasions that an outcome gives its client.
 func (e *engine) auditOutcome(d *delta, c *client, f *flight) {
 	r := &f.rec
+	if r.Failed() {
+		e.auditVain(d, c, f)
+	}
 	switch status := r.Effective(); {
 	case r.Status < 400 && r.Reason == capture.BodyRefusal:
 		c.count(d, bodyErrors, 1)
-	case r.Failed() && isFinal(status, r.Reason, r.Advice):
+	case r.Failed() && (isFinal(status, r.Reason, r.Advice) || spentQuota(r.Reason, r.Advice, r.Hint)):
 		c.count(d, finals, 1)
 	case r.Failed() && doubtful(status, r.Outcome) && e.unsafe(r):
 		c.count(d, risky, 1)

@@ -18,6 +18,7 @@ func (e *engine) clone() *engine {
 	c.clients, c.histories = e.clients.clone(), e.histories.clone()
 	c.pop.timeline.bins = slices.Clone(e.pop.timeline.bins)
 	c.pop.arrivals, c.pop.layering = e.pop.arrivals.clone(), e.pop.layering.clone()
+	c.pop.quotas = e.pop.quotas.clone()
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)

@@ -17,6 +17,7 @@ type client struct {
 	attempts, ok, first   uint32
 	chains                uint32 // first attempts so far: the ordinal of its latest chain
 	lastSeen              int64
+	asked                 asked
 	emptyFrom, emptyUntil int64 // an answer left nothing of a limit, until then; 0 none
 	budget                budgetWindow
 	agent                 capture.Symbol
@@ -34,6 +35,7 @@ type client struct {
 	lastRefused, lastBare    int64 // second of the last refusal, and of the last without a hint
 	flags                    flags
 	just                     uint32 // faults of this second, a bit each
+	behind                   behindOne
 }
 
 // gapRing is how many recent gaps a client keeps for its median; the population
@@ -53,6 +55,7 @@ type delta struct {
 	bareRing   windowDelta
 	refusedBy  windowDelta
 	avoidable  int64
+	firsts     firsts             // first attempts by route and agent
 	refusedOn  [routeGroups]int32 // refusals by route
 	goodOn     [routeGroups]int32 // successes by route
 	vainOn     [routeGroups]int32 // retries that kept to the wait and were refused again, by route
@@ -118,16 +121,15 @@ func (e *engine) clientShard(shard int) {
 	for k, i := range list {
 		if k%together == 0 {
 			for _, i := range list[k:min(k+together, len(list))] {
-				c := e.clients.at(e.flights.at(e.events[i].flight).rec.client)
-				d.touched += int64(c.attempts) + c.lastSeen + int64(c.agent)
+				c := e.clients.at(e.events[i].client)
+				d.touched += int64(c.attempts) + int64(c.history) + int64(c.failed)
 			}
 		}
-		ev := e.events[i]
-		f := e.flights.at(ev.flight)
-		c := e.clients.at(f.rec.client)
+		ev := &e.events[i]
+		f, c := e.flights.at(ev.flight), e.clients.at(ev.client)
 		if !c.dirty {
 			c.dirty = true
-			d.dirty = append(d.dirty, f.rec.client)
+			d.dirty = append(d.dirty, ev.client)
 		}
 		if ev.outcome {
 			e.countOutcome(d, c, f)
@@ -161,9 +163,12 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	e.auditRequest(d, c, f)
 	e.auditBan(c, f)
+	c.behind.see(r.Agent, r.Credential, f.link.Parent != 0 && f.link.ParentCred != r.Credential)
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
 		c.first++
+		d.countFirst(r)
+		c.asked.first(r.Start, &e.pop.growth)
 		c.chains++
 		f.ordinal = c.chains
 		d.sum.first++
@@ -180,11 +185,11 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	h := d.history(c)
 	h.gaps[h.ngaps%gapRing] = float32(float64(f.link.Gap) / 1e9)
 	h.ngaps++
-	covered := e.auditRetry(d, c, f)
+	covered := e.auditRetry(d, c, f) || f.replays()
 	if covered {
 		return
 	}
-	known := !e.unallowed(f)
+	known := !f.mayKeep(e.resolution(r.source))
 	if known {
 		c.overspend(d, f)
 	}
@@ -263,11 +268,12 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 
 // faulty tells whether an exchange failed for want of the server, so that the
 // same request may succeed later. A 404 fails as well, but it says nothing about
-// load, and a service with many of them is not in an incident.
+// load, and a service with many of them is not in an incident. Where the client gave
+// up, its patience was over, though the answer may have been on its way.
 func faulty(r *record) bool {
 	const requestTimeout, tooEarly = 408, 425 // RFC 9110 15.5.9, RFC 8470
 	status := r.Effective()
-	return r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
+	return r.Flags&capture.GaveUp != 0 || r.Outcome == capture.NoAnswer || r.Outcome == capture.Reset || r.Refused() ||
 		status >= 500 || status == requestTimeout || status == tooEarly
 }
 

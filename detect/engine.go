@@ -72,10 +72,14 @@ type flight struct {
 	ordinal  uint32 // of its chain, on the root's client
 }
 
-// event is a request or an outcome of this second.
+// event is a request or an outcome of this second, with what each step looks at
+// first, so that most need not look into the flight for it.
 type event struct {
-	flight  int32
-	outcome bool
+	op, addr uint64
+	flight   int32
+	client   uint32
+	outcome  bool
+	good     bool // an outcome of which chains need only op and addr: no failure, and no credential
 }
 
 func newEngine(o Options, n *names) *engine {
@@ -223,7 +227,7 @@ func (e *engine) second() {
 	e.chains.Barrier(e.now + tick)
 	e.quit()
 	e.growClients()
-	e.noteLayers()
+	e.notice()
 	e.parallel(e.clientShard)
 	e.herd.Barrier(e.now + tick)
 	e.parallel(e.roundShard)
@@ -253,15 +257,27 @@ func (e *engine) order() {
 			if end.at > fs.rec.Start || end.at == fs.rec.Start && end.instant() && end.seq() >= fs.seq || end.seq() == fs.seq {
 				break
 			}
-			e.events = append(e.events, event{end.flight, true})
+			e.events = append(e.events, e.outcome(end.flight))
 			j++
 		}
-		e.events = append(e.events, event{s, false})
+		e.events = append(e.events, event{op: fs.op, addr: fs.addr, flight: s, client: fs.rec.client})
 	}
 	for ; j < len(ends); j++ {
-		e.events = append(e.events, event{ends[j].flight, true})
+		e.events = append(e.events, e.outcome(ends[j].flight))
+	}
+	if n := len(ends); n > 0 {
+		e.latest = max(e.latest, ends[n-1].at)
 	}
 	e.starts = e.starts[:0]
+}
+
+// outcome is the event of a flight's end.
+func (e *engine) outcome(i int32) event {
+	f := e.flights.at(i)
+	return event{
+		op: f.op, addr: f.addr, flight: i, client: f.rec.client, outcome: true,
+		good: !f.noChain && f.rec.Credential == 0 && !f.rec.Failed(),
+	}
 }
 
 func compare(less bool) int {
@@ -276,11 +292,11 @@ func (e *engine) partition() {
 		e.byOp[i], e.byCli[i] = e.byOp[i][:0], e.byCli[i][:0]
 	}
 	shards := uint32(e.opt.Shards)
-	for i, ev := range e.events {
-		f := e.flights.at(ev.flight)
-		op := e.chains.ShardOf(f.op)
+	for i := range e.events {
+		ev := &e.events[i]
+		op := e.chains.ShardOf(ev.op)
 		e.byOp[op] = append(e.byOp[op], int32(i))
-		c := f.rec.client % shards
+		c := ev.client % shards
 		e.byCli[c] = append(e.byCli[c], int32(i))
 	}
 }
@@ -320,11 +336,14 @@ func (e *engine) matchShard(shard int) {
 	for k, i := range list {
 		if k%together == 0 {
 			for _, i := range list[k:min(k+together, len(list))] {
-				f := e.flights.at(e.events[i].flight)
-				m.Touch(f.op, f.addr)
+				m.Touch(e.events[i].op, e.events[i].addr)
 			}
 		}
-		ev := e.events[i]
+		ev := &e.events[i]
+		if ev.good {
+			m.Succeeded(ev.op, ev.addr, 0)
+			continue
+		}
 		f := e.flights.at(ev.flight)
 		switch {
 		case f.noChain:
@@ -364,9 +383,11 @@ func (f *flight) result() chain.Result {
 // emit keeps what later views show of the outcomes of this second, and tells the
 // rows of its requests: a flight is freed with its outcome's second.
 func (e *engine) emit() {
-	for _, ev := range e.events {
-		if ev.outcome && !e.opt.Once {
-			e.recent.put(e.flights.at(ev.flight))
+	if !e.opt.Once {
+		for _, ev := range e.events {
+			if ev.outcome {
+				e.recent.put(e.flights.at(ev.flight))
+			}
 		}
 	}
 	for _, t := range e.told {
@@ -377,9 +398,8 @@ func (e *engine) emit() {
 
 // release frees the flights whose outcome has been worked through.
 func (e *engine) release() {
-	for _, ev := range e.events {
-		if ev.outcome {
-			e.latest = max(e.latest, e.flights.at(ev.flight).rec.End)
+	for i := range e.events {
+		if ev := &e.events[i]; ev.outcome {
 			e.free = append(e.free, ev.flight)
 		}
 	}

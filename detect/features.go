@@ -16,6 +16,9 @@ func (j *judge) measure(e *engine) {
 	budgetFeatures(e, v)
 	j.herdFeatures(e, 0, v)
 	j.layerFeatures(e, 0, v)
+	e.startFeatures(v)
+	e.quotaFeatures(v)
+	e.spreadFeatures(v)
 }
 
 // circumstances empties v and says what the input can show.

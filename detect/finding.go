@@ -92,6 +92,7 @@ func scopeName(f *found) string {
 
 const (
 	maxNamed = 50 // clients named in a finding; the count tells of the rest
+	several  = 3  // clients below which nobody is everybody
 	mostOf   = .8 // share of those exposed from which a finding is everybody's (signatures-trial, scope)
 )
 
@@ -100,7 +101,7 @@ const (
 func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 	exposed, ok := j.exposed(e, f)
 	if !ok {
-		return nil, int(sum(&e.pop.refusedBy))
+		return nil, e.counted(f)
 	}
 	for id := range uint32(e.clients.len()) {
 		if c := e.clients.at(id); j.takesPart(f, c, e.histories.of(c)) {
@@ -110,7 +111,7 @@ func (j *judge) involved(e *engine, f *found) (labels []string, count int) {
 			}
 		}
 	}
-	if float64(count) >= mostOf*float64(exposed) {
+	if count >= several && float64(count) >= mostOf*float64(exposed) {
 		labels = nil
 	}
 	return labels, count
@@ -122,15 +123,32 @@ func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
 	if k := j.clientIndex(f.sig.ID); k >= 0 {
 		return int(e.pop.did[occasion[j.fault[k]]]), true
 	}
-	if f.sig.ID != "lockstep" {
+	if !slices.Contains(bandSigns, f.sig.ID) {
 		return 0, false
 	}
 	for id := range uint32(e.clients.len()) {
-		if e.clients.at(id).retries > 0 {
+		if c := e.clients.at(id); c.retries > 0 || f.sig.ID == "armed" && f.has(c) {
 			n++
 		}
 	}
 	return n, true
+}
+
+// bandSigns are about clients that do something together.
+var bandSigns = []string{"lockstep", "armed", layersSign}
+
+// has tells whether a client is of the agent groups that a finding names.
+func (f *found) has(c *client) bool { return f.groups>>c.agentGroup&1 == 1 }
+
+// counted is how many clients a finding of everybody is about.
+func (e *engine) counted(f *found) int {
+	switch f.sig.ID {
+	case "sync-start":
+		return int(evidenceOf(f, rules.StartingClients))
+	case "shared-quota":
+		return int(evidenceOf(f, rules.QuotaInstances))
+	}
+	return int(sum(&e.pop.refusedBy))
 }
 
 // takesPart tells whether a client has a part in a finding.
@@ -141,7 +159,15 @@ func (j *judge) takesPart(f *found, c *client, h *history) bool {
 	if k := j.clientIndex(f.sig.ID); k >= 0 {
 		return c.flags>>k&1 == 1
 	}
-	return f.sig.ID == "lockstep" && c.rounds >= 2 && (f.groups == 0 || f.groups>>c.agentGroup&1 == 1)
+	switch f.sig.ID {
+	case "lockstep":
+		return c.rounds >= 2 && (f.groups == 0 || f.has(c))
+	case "armed": // those who have not retried yet have the policy of those who have
+		return f.has(c) || f.groups == 0 && c.retries > 0
+	case layersSign:
+		return c.retries > 0 && (f.groups == 0 || f.has(c))
+	}
+	return false
 }
 
 // clientIndex is the place of a signature among the client signatures, -1 if it

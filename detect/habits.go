@@ -50,6 +50,7 @@ func (h *habits) wait(shard int, f *flight, resolution int64) {
 	if f.rec.agent != 0 {
 		h.parts[shard][f.rec.agent].Observe(w)
 	}
+	h.end(shard, f.rec.agent, l.Attempt, policy.Cut) // so long is its chain already
 }
 
 // succeed adds the end of a chain that needed retries.

@@ -17,6 +17,7 @@ type standing struct {
 	byID       bool   // ids say that it is another hop of the tier's requests
 	behind     bool   // that hop is behind the tier
 	perRequest Number // of ids that both saw: what it saw for each request of the primary hop
+	allBehind  Number // what all hops behind it saw for each of its requests, likewise
 }
 
 // sameMoment is how far apart two sources may see one request, their clocks

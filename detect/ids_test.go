@@ -1,6 +1,7 @@
 package detect_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -71,6 +72,7 @@ func TestOneIDAtTwoHops(t *testing.T) {
 		return g
 	}
 	got := together(t, detect.Options{}, popular(portless(t, res, "edge.log", 1e6)), service())
+	layersOf(t, got, want, 2)
 	agree(t, "edge and service", unsure(unplaced(got)), unsure(unplaced(want)))
 	s := &got.Sources[1]
 	if n := s.PerRequest; s.Primary || !n.Known || n.V < 1.8 || n.V > 2.2 || !strings.Contains(s.Note, "behind edge.log") || !strings.Contains(got.Sources[0].Note, "attempts at the hop behind") {
@@ -115,8 +117,24 @@ func TestPodsBehindAGateway(t *testing.T) {
 		}
 	}
 	got := together(t, detect.Options{}, in...)
+	layersOf(t, got, want, 3)
 	agree(t, "gateway and pods", unsure(unplaced(got)), unsure(unplaced(want)))
 	if note := got.Sources[0].Note; !strings.Contains(note, "3.00 for one, by the ids in pod0, pod1, pod2") {
 		t.Errorf("%q", note)
 	}
+}
+
+// layersOf checks what a hop behind adds to the picture of layers, and nothing else:
+// the clients' attempts, and so many times as many behind the hop.
+func layersOf(t *testing.T, got, want *detect.Snapshot, times float64) {
+	t.Helper()
+	clients := want.Totals.Amplification.V
+	l := &got.Layers
+	if len(l.Rows) != 2 || l.Proof != "ids" || l.Inferred || math.Abs(l.Rows[0].PerRequest.V-clients) > 1e-9 || math.Abs(l.Multiplier.V/clients-times) > .1*times {
+		t.Errorf("%.2f attempts of clients, %g for each: %+v", clients, times, *l)
+	}
+	if len(want.Layers.Rows) > 0 {
+		t.Errorf("layers without the hop behind: %+v", want.Layers)
+	}
+	*l = want.Layers
 }

@@ -6,6 +6,9 @@ import "strings"
 func (s *verdictState) count(e *engine) {
 	last, _ := e.pop.last(e.now, 1)
 	s.tail.add(&last.secondCounts)
+	if share(last.failed, last.ended) >= heavyShare && last.failed > 0 {
+		s.failing = e.now
+	}
 	if s.badUntil == e.now {
 		s.sum.add(&s.tail)
 		s.tail = secondCounts{}
@@ -13,6 +16,33 @@ func (s *verdictState) count(e *engine) {
 	if s.since != 0 && s.worst.Since == s.since {
 		s.worstSum = s.sum
 	}
+}
+
+// recovered notes how long the incident has taken that is over now: until requests
+// were served again, findings end somewhat later. Of one that was
+// under way when the input began this is not known.
+func (s *verdictState) recovered() {
+	s.recover = 0
+	if !s.censored && s.failing > s.since {
+		s.recover = s.failing - s.since
+	}
+	if s.worst.Since == s.since {
+		s.worstEnd = s.recover
+	}
+}
+
+// recovery is how long the incident that a verdict speaks of took, or where there is
+// none now, the latest; 0 while it lasts.
+func (s *verdictState) recovery(v *Verdict) int64 {
+	switch {
+	case v.Since == 0, v.State == Recovering:
+		return s.recover
+	case v.Since == s.worst.Since && v.Since != s.since:
+		return s.worstEnd
+	case v.Since == s.since && s.now.State <= Recovering:
+		return s.recover
+	}
+	return 0
 }
 
 // begin starts the counts of an incident at its onset, or as far back as single

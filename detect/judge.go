@@ -24,6 +24,7 @@ type judge struct {
 	fault     []deed             // what each client signature is about
 	again     []uint32           // clients to be judged though they did nothing in this second
 	firstBad  []int64            // earliest evidence of each client signature
+	hidden    uint32             // faults that addresses showed which several clients share, a bit each
 	active    []uint32           // clients to be judged in this second; reused
 	loop      sustain.Reading
 	state     verdictState
@@ -81,6 +82,7 @@ func (j *judge) second(e *engine) {
 	j.clients(e)
 	j.lapse(e)
 	j.verdict(e)
+	e.pop.growth.turn(e)
 }
 
 // population judges a signature of everybody.
@@ -111,6 +113,9 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 		return e.now-r.LastRound <= missedRounds*max(r.MedianGap, tick)
 	case layersSign:
 		return e.now-e.pop.layering.latest <= layerFresh
+	case "armed":
+		w, _ := e.pop.last(e.now, 1)
+		return j.find(s.ID) != nil || w.retries > 0 && !slices.ContainsFunc(j.found, func(f found) bool { return f.sig.ID == "lockstep" })
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
@@ -183,6 +188,8 @@ func (j *judge) onset(e *engine, s *rules.Signature, group int) int64 {
 		at = e.pop.firstBare
 	case "rising-share-after-burst":
 		at = j.loop.BurstEndAt
+	case "sync-start":
+		at = e.pop.starts.now.at
 	default:
 		at = j.loop.Onset
 	}
@@ -230,6 +237,9 @@ const maxProvenance = 5
 
 // provenance names a few exchanges of this second that show a signature.
 func (e *engine) provenance(id string) (at []string) {
+	if id == "sync-start" {
+		return e.shown(&e.pop.starts.now)
+	}
 	k := e.judge.clientIndex(id)
 	if k >= 0 && e.judge.fault[k] == parked {
 		return e.lastOf(e.lot.parked)
@@ -239,10 +249,11 @@ func (e *engine) provenance(id string) (at []string) {
 		shows := false
 		switch {
 		case k >= 0:
-			shows = !ev.outcome && f.shows>>e.judge.fault[k]&1 == 1
+			fault := e.judge.fault[k]
+			shows = ev.outcome == (fault == finalAgain) && f.shows>>fault&1 == 1
 		case id == "lockstep":
 			shows = !ev.outcome && f.link.Attempt > 1 && e.herd.InRound(int(f.rec.agent), f.rec.Start)
-		case id == "budget-exceeded":
+		case id == "budget-exceeded", id == "armed", id == layersSign, id == "insufficient-spread":
 			shows = !ev.outcome && f.link.Attempt > 1
 		case hintSigns[id] != nil:
 			shows = ev.outcome && f.rec.Refused() && hintSigns[id](&f.rec.Exchange)

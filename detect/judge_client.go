@@ -31,6 +31,11 @@ func (j *judge) clients(e *engine) {
 	}
 	for _, id := range j.active {
 		c, h := e.clients.at(id), e.history(id)
+		if e.shared(c) {
+			j.withdraw(c, h)
+			j.hidden |= c.just
+			continue
+		}
 		now := c.fair(h, e.now, e.skewed)
 		var sum conducts
 		sum.add(&now, 1)
@@ -48,6 +53,10 @@ func (j *judge) clients(e *engine) {
 	}
 	for k, s := range j.clientSig {
 		if j.flagged[k] > 0 || e.pop.total.attempts == 0 {
+			continue
+		}
+		if j.hidden>>j.fault[k]&1 == 1 {
+			j.cannot(s, sharedWhy)
 			continue
 		}
 		circumstances(e, &j.values)
@@ -86,6 +95,9 @@ func (j *judge) withdraw(c *client, h *history) {
 
 // crowdedInput tells whether the clients of what is judged cannot be told apart.
 func (e *engine) crowdedInput() bool {
+	if e.names.upstream {
+		return false // a client's own addresses are few
+	}
 	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.Crowded })
 }
 

@@ -86,28 +86,30 @@ func (l *layering) clone() layering {
 // layeringBytes is what a clone takes, about.
 const layeringBytes = 512 << 10
 
-// noteLayers follows the failures and retries of this second, in order, before
-// clients are held to account for them. While no failure is open there are none.
-func (e *engine) noteLayers() {
+// layersBegin makes room for the second at hand, and tells whether it is worth
+// following: while no failure is open, nothing is retried.
+func (e *engine) layersBegin() bool {
 	l := &e.pop.layering
 	if l.begun {
 		l.turn(e.now)
 	}
 	if e.chains.Stats().Open == 0 {
-		return
+		return false
 	}
 	if !l.begun {
 		l.begin(e.now)
 	}
-	for _, ev := range e.events {
-		f := e.flights.at(ev.flight)
-		switch {
-		case f.noChain:
-		case ev.outcome:
-			l.outcome(f)
-		case f.link.Attempt > 1 && f.link.Parent != 0 && f.link.Confidence >= believed:
-			l.retry(f, e.resolution(f.rec.source))
-		}
+	return true
+}
+
+// followLayers follows a request or its outcome.
+func (e *engine) followLayers(f *flight, outcome bool) {
+	l := &e.pop.layering
+	switch {
+	case outcome:
+		l.outcome(f)
+	case f.link.Attempt > 1 && f.link.Parent != 0 && f.link.Confidence >= believed:
+		l.retry(f, e.resolution(f.rec.source))
 	}
 }
 
@@ -346,23 +348,15 @@ func stacked(proof string, rows ...Layer) Layers {
 // attempts the primary source sees, and that source's hop, whose attempts another
 // one behind it sees.
 func (e *engine) betweenHops() Layers {
-	first, behind := -1, Source{}
-	for i := range e.sources {
-		switch s := &e.sources[i]; {
-		case s.Primary && first < 0:
-			first = i
-		case !s.Primary && s.PerRequest.Known && s.PerRequest.V > behind.PerRequest.V:
-			behind = *s
-		}
-	}
+	k := slices.IndexFunc(e.sources, func(s Source) bool { return s.Primary && s.Behind.V >= hopRetries })
 	t := &e.pop.total
-	if first < 0 || behind.PerRequest.V < hopRetries || t.retries < proven || t.first == 0 {
+	if k < 0 || t.retries < proven || t.first == 0 {
 		return Layers{}
 	}
-	outer := share(t.attempts, t.first)
+	outer, s := share(t.attempts, t.first), &e.sources[k]
 	return stacked("ids",
-		Layer{Name: "clients, at " + e.sources[first].Name, PerRequest: Some(outer), Seen: true},
-		Layer{Name: e.sources[first].Name + ", at " + behind.Name, PerRequest: Some(outer * behind.PerRequest.V), Seen: true})
+		Layer{Name: "clients, as " + s.Name + " sees them", PerRequest: Some(outer), Seen: true},
+		Layer{Name: s.Name + ", as the hop behind it sees it", PerRequest: Some(outer * s.Behind.V), Seen: true})
 }
 
 // hopRetries is how many attempts a hop makes at least for each request, by ids,

@@ -219,7 +219,7 @@ func (l *Live) Snapshot(v View) *Snapshot {
 	s := l.e.snapshot(v)
 	l.seq++
 	s.Seq, s.Live, s.Loaded = l.seq, true, 1
-	s.Sources = l.e.crowded(cloneSources(l.e.sources))
+	s.Sources = l.e.outwardly(l.e.sharers(l.e.crowded(cloneSources(l.e.sources))))
 	for i, in := range l.inlets {
 		s.Sources[i].Health.Late += in.late
 		if in.heard != 0 {

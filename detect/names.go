@@ -18,6 +18,7 @@ type names struct {
 	byCred     map[uint64]uint32
 	byName     map[capture.Symbol]uint32
 	naming     *Naming
+	named      bool // some exchange names its client
 	upstream   bool // clients are those who are called, and by which credential
 	byUpstream map[uint64]uint32
 	credOf     map[uint64]int    // numbers of credentials, where clients are upstreams
@@ -89,16 +90,18 @@ func (n *names) lookup(x *capture.Exchange) (id uint32, known bool) {
 	return id, known
 }
 
-// touch reads where a client will be looked up: called for several records before
-// the first of them is, their waits for memory overlap.
-func (n *names) touch(r *record) { n.touched += n.byAddr.touch(&r.Src.IP) }
+// touch reads a record, which another goroutine wrote, and where its client will be
+// looked up: called for several before the first is, their waits for memory overlap.
+func (n *names) touch(r *record) {
+	n.touched += n.byAddr.touch(&r.Src.IP) ^ uint32(r.Method) ^ uint32(r.Status) ^ r.client
+}
 
 // enter gives a number to the client that sent x.
 func (n *names) enter(x *capture.Exchange, id uint32) {
 	label := "(unknown address)"
 	switch {
 	case x.Client != 0:
-		n.byName[x.Client] = id
+		n.byName[x.Client], n.named = id, true
 		label = n.texts.Text(x.Client)
 	case n.byKey && x.Credential != 0:
 		n.byCred[x.Credential] = id
@@ -180,11 +183,12 @@ const maxRouteText = 120
 // belong to a name, such as v1.
 func template(dst, path []byte) []byte {
 	for i := 0; i < len(path); {
-		c := path[i]
-		if c < '0' || c > '9' || i > 0 && isLetter(path[i-1]) {
-			dst = append(dst, c)
+		from := i
+		for i < len(path) && (path[i] < '0' || path[i] > '9' || i > 0 && isLetter(path[i-1])) {
 			i++
-			continue
+		}
+		if dst = append(dst, path[from:i]...); i == len(path) {
+			break
 		}
 		for i < len(path) && isHex(path[i]) {
 			i++

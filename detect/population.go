@@ -23,6 +23,10 @@ type population struct {
 	timeline  timeline
 	arrivals  arrivals
 	layering  layering
+	starts    starts
+	quotas    quotas
+	late      late
+	growth    growth
 }
 
 type windowSecond struct {
@@ -54,6 +58,9 @@ func (e *engine) merge() {
 		p.clients += d.newClients
 		for i, n := range d.arrivals {
 			arrivals[i] += int64(n)
+		}
+		for i, n := range d.firsts {
+			p.growth.now[i] += n
 		}
 		for i, n := range d.refusedOn {
 			p.refusedOn[i] += int64(n)

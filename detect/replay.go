@@ -56,7 +56,7 @@ func sourcesOf(inlets []*Inlet, stand []standing) []Source {
 	for i, in := range inlets {
 		out[i] = in.source()
 		out[i].Primary, out[i].OffsetSeconds = stand[i].primary, stand[i].offset+float64(in.offset)/1e9
-		out[i].Unsure, out[i].PerRequest = stand[i].unsure, stand[i].perRequest
+		out[i].Unsure, out[i].PerRequest, out[i].Behind = stand[i].unsure, stand[i].perRequest, stand[i].allBehind
 		if stand[i].note != "" {
 			out[i].Note = stand[i].note
 		}
@@ -168,9 +168,9 @@ func (p *Replay) mark() {
 	p.points.add(checkpoint{at: p.e.now, chunk: chunkIndex, index: i, tally: p.tally, state: p.e.clone()})
 }
 
-// Seek goes to t, backwards through the nearest checkpoint.
+// Seek goes to t through the nearest checkpoint, in either direction.
 func (p *Replay) Seek(ctx context.Context, t int64) error {
-	if t >= p.e.now && p.e.begun {
+	if k := p.points.before(t); t >= p.e.now && p.e.begun && (k == nil || k.at <= p.e.now) {
 		return p.RunTo(ctx, t)
 	}
 	if p.rec.ahead != nil {
@@ -195,7 +195,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 func (p *Replay) Snapshot(v View) *Snapshot {
 	s := p.e.snapshot(v)
 	p.seq++
-	s.Seq, s.Sources, s.Loaded = p.seq, p.e.crowded(p.e.sources), 1
+	s.Seq, s.Sources, s.Loaded = p.seq, p.e.outwardly(p.e.sharers(p.e.crowded(p.e.sources))), 1
 	s.Start, s.End = p.rec.start, p.rec.end
 	s.At = min(s.At, p.rec.end)
 	return s

@@ -71,7 +71,7 @@ groups:
 expect:
   state: storm
   cause: sustaining-loop
-  findings: [{signature: rising-share-after-burst, scope: population}, {signature: hint-missing, scope: population}, {signature: uncapped-attempts}, {signature: budget-exceeded}]
+  findings: [{signature: rising-share-after-burst, scope: population}, {signature: hint-missing, scope: population}, {signature: uncapped-attempts}, {signature: low-ceiling-backoff}, {signature: budget-exceeded}]
 `,
 }
 

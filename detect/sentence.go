@@ -93,16 +93,14 @@ func alarmText(names string, w, incident *secondCounts, shares bool) string {
 
 // activeNames lists the live signatures, the gravest first.
 func (j *judge) activeNames() (names []string) {
-	for level := Critical; ; level-- {
+	for level := Critical; level > Info; level-- {
 		for i := range j.found {
 			if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) == level {
 				names = append(names, f.sig.ID)
 			}
 		}
-		if level == Info {
-			return names
-		}
 	}
+	return names
 }
 
 // party is the clients and the route behind what is going on.

@@ -68,6 +68,7 @@ func (r *Recording) layer(tier, ins []*Inlet, sketches []sighted) {
 	}
 	if n, k := hop.Attempts(ids(tier...), ids(behind...)); n > 0 {
 		first := &r.standings[tier[0].index]
+		first.allBehind = Some(float64(k) / float64(n))
 		note := fmt.Sprintf("%d requests here became %d attempts at the hop behind, %.2f for one, by the ids in %s", n, k, float64(k)/float64(n), strings.Join(names, ", "))
 		first.note = strings.TrimPrefix(first.note+"; "+note, "; ")
 	}

@@ -61,9 +61,11 @@ type Snapshot struct {
 	Layers         Layers
 	Arrivals       Arrivals // if View.Arrivals
 	Growth         []Growth // what grew most since before the incident, first
+	Newcomers      Number   // share of the clients of the incident that were not seen before it
 	Reach          []Reach  // how much of the avoidable load few clients make
 	Limit          Limit
 	Habits         []Habit // how each agent's clients wait, most waits first; at most 64
+	Victims        int     // clients refused though they do not retry: nobody to act on
 }
 
 // Source is one input and its health.
@@ -73,6 +75,7 @@ type Source struct {
 	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
 	Unsure              bool    // taken for another hop by its name alone
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
+	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
 	Quiet               int64  // live: for how long nothing has come from it, ns of the caller's clock
@@ -145,7 +148,7 @@ type Totals struct {
 	GoodputPerS, CapacityPerS           Number
 	HeadroomPerS, TippingPerS           Number
 	Peak50ms                            Number // most arrivals in one 50 ms bin
-	RecoverS, DetectS                   Number
+	RecoverS, DetectS                   Number // from the incident's onset to its end, and to the first grave finding
 }
 
 // Recent are rates over the last ten judged seconds.
@@ -227,11 +230,13 @@ type Client struct {
 	Failed, Retries, First    int64
 	Amplification             Number
 	GapMedianS, GapMADS       Number
+	RegularP                  Number // chance of waits as even as its latest, were they random; known from three on
 	EarlyShare                Number // retries sent before the wait the server named
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry
 	Policy                    PolicyEstimate
 	Hints                     Obedience
+	Behind                    int // about how many clients share the address, or at least; 0: nothing says that several do
 	Signatures                []string
 	Score                     float64
 	LastSeen                  int64

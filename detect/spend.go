@@ -1,5 +1,7 @@
 package detect
 
+import "stormwatch/capture"
+
 // budgetWindow counts a client's traffic in the present quarter of a minute, by
 // the clock, so that one burst is one window in nearly all cases.
 type budgetWindow struct {
@@ -16,6 +18,15 @@ func (c *client) overspend(d *delta, f *flight) {
 	c.budget.at(f.rec.Start).uncovered++
 	c.note(d, f, uncovered, f.rec.Start)
 	d.sum.uncovered++
+}
+
+// mayKeep tells whether a retry may have kept to a wait that the source does not show:
+// it followed a refusal by no less than the shortest wait in whole seconds. What is not
+// known is not held against anybody.
+func (f *flight) mayKeep(resolution int64) bool {
+	l := &f.link
+	refused := l.ParentReason == capture.Throttle || l.ParentReason == capture.Overload
+	return refused && l.ParentOutcome == capture.Answered && l.ParentHint.State == capture.NotObservable && !tooEarly(tick, l.Gap, resolution)
 }
 
 // overspent tells whether retries are more than a fifth of all that a client sent,

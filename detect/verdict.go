@@ -16,6 +16,9 @@ type verdictState struct {
 	calmFrom int64 // since when the failing share has been low; 0 while it is not
 	badUntil int64 // last second in which the word was earned anew
 	word     State // the word that was earned
+	failing  int64 // end of the last second in which many failed
+	recover  int64 // from the onset to the end of the latest incident that is over; 0 not known
+	worstEnd int64 // the same of the incident that worst speaks of
 	unnamed  bool  // all that speaks for the incident is that most is in vain
 
 	sum      secondCounts // of the present incident, from its onset to badUntil
@@ -57,7 +60,9 @@ func (j *judge) verdict(e *engine) {
 			word, cause = s.word, s.now.Cause
 		case e.now-s.calmFrom <= recoverHold:
 			word = Recovering
+			s.recovered()
 		default:
+			s.recovered()
 			s.since, s.censored = 0, false
 		}
 	}
@@ -92,7 +97,12 @@ func (v *Verdict) surer(w *Verdict) bool {
 
 // word judges the present second on its own.
 func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
-	if e.pop.total.attempts < fewest || e.headless() || e.timeless() {
+	switch {
+	case e.headless() || e.timeless():
+		return Unknown, CauseNone
+	case e.pop.total.attempts < fewest && j.serious():
+		return Watch, CauseUnknown
+	case e.pop.total.attempts < fewest:
 		return Unknown, CauseNone
 	}
 	failing := share(w.failed, w.ended)
@@ -119,21 +129,24 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	case heavy:
 		return Overloaded, CauseUnknown
 	}
-	for i := range j.found {
-		if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) >= Medium {
-			return Watch, CauseUnknown
-		}
+	if j.serious() {
+		return Watch, CauseUnknown
 	}
 	if (j.state.since == 0 || j.state.unnamed) && e.mostlyFailing() && !e.failuresOnly() {
 		return Watch, CauseUnknown
 	}
-	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlyHidden() || blind {
+	if c := e.readable(w); c.unread > c.ended || c.unread+c.ended == 0 || e.mostlyHidden() || e.failuresOnly() {
 		return Unknown, CauseNone
 	}
 	if down(e.sources) != "" {
 		return Unknown, CauseNone // what it would have shown is not known
 	}
 	return Clear, CauseNone
+}
+
+// serious tells whether a finding above low holds.
+func (j *judge) serious() bool {
+	return slices.ContainsFunc(j.found, func(f found) bool { return f.over == 0 && severity(f.said.Severity) >= Medium })
 }
 
 // impatience tells whether a signature holds that makes impatient clients a storm.
@@ -202,7 +215,7 @@ func (j *judge) confidence(e *engine, word State) float64 {
 	default:
 		c = .5 // the heavy share itself is counted, not inferred
 		for i := range j.found {
-			if f := &j.found[i]; f.over == 0 {
+			if f := &j.found[i]; f.over == 0 && severity(f.said.Severity) > Info {
 				c = max(c, .5+.5*f.said.Score)
 			}
 		}

@@ -39,7 +39,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	if h := e.hidden(); s.Verdict.State <= Recovering { // calm is as sure as it was seen
 		quality = min(quality, 1-h.share())
 	}
-	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality)
+	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality*(1-sharedDoubt*e.sharedOf()))
 	if j.set != nil {
 		s.Findings = j.findings(e)
 		s.Mitigations = j.mitigations(s.Perspective, v.Whole)
@@ -48,11 +48,16 @@ func (e *engine) snapshot(v View) *Snapshot {
 		s.Totals.DetectS = Some(seconds(d))
 	}
 	s.Limit = e.scopes.reading()
+	if d := e.judge.state.recovery(&s.Verdict); d > 0 {
+		s.Totals.RecoverS = Some(seconds(d))
+	}
 	e.clientRows(s, v)
 	s.Layers = e.shownLayers(v.Whole)
 	if v.Arrivals {
 		s.Arrivals = e.arrivals(v.Period)
 	}
+	grown := e.grownSoFar(v.Whole)
+	s.Growth, s.Newcomers = grown.rows, grown.new
 	if v.Client != "" {
 		s.Chains = e.recent.chains(e, v.Client)
 	}
@@ -138,6 +143,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
 	var others, row Client
 	habits := e.readHabits()
+	var reach reaching
 	for id := range uint32(e.clients.len()) {
 		c := e.clients.at(id)
 		if c.attempts == 0 {
@@ -147,6 +153,7 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 		row = e.clientRow(int(id), c)
 		row.Policy = habits[c.agentGroup].Policy
 		habits[c.agentGroup].count(c, e.histories.of(c))
+		reach.add(&row)
 		if v.Filter != nil && !v.Filter(&row) {
 			addRow(&others, &row)
 			continue
@@ -162,6 +169,12 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 	others.Label = fmt.Sprintf("%d others", s.ClientCount-len(rows))
 	s.ClientsOthers = others
 	s.Habits = told(&habits)
+	if s.Victims = reach.victims; e.worthSparing(v.Whole) {
+		s.Reach = reach.steps()
+	}
+	if text := reachText(s.Reach); text != "" && s.Verdict.State >= Watch {
+		s.Verdict.Who = strings.TrimPrefix(s.Verdict.Who+"; "+text, "; ")
+	}
 }
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {
@@ -198,43 +211,62 @@ func (e *engine) clientRow(id int, c *client) Client {
 	h := e.histories.of(c)
 	if m, mad, ok := h.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
+		if p, ok := herd.Regular(h.gaps[:min(h.ngaps, gapRing)]); ok {
+			row.RegularP = Some(p)
+		}
 	}
 	if h.did[hinted] > 0 {
 		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))
 	}
 	from := max(c.firstSeen, e.judge.state.since)
 	row.Hints = h.obeys.reading()
+	if e.shared(c) {
+		row.Behind, _ = c.behind.clients()
+	}
 	row.AvoidablePerS = Some(float64(c.avoidable) / max(rateSpan, seconds(e.now-from)))
 	e.signatures(c, &row)
 	return row
 }
 
-// signatures names the live findings a client has a part in; its score is the
-// highest of them, or the share of what it sent for nothing.
+// signatures names the findings a client has a part in, mere remarks last; its score
+// is the highest of the others, or the share of what it sent for nothing.
 func (e *engine) signatures(c *client, row *Client) {
 	j := &e.judge
+	var remarks []string
 	for i := range j.found {
 		f := &j.found[i]
-		if j.takesPart(f, c, e.histories.of(c)) {
-			if !slices.Contains(row.Signatures, f.sig.ID) {
-				row.Signatures = append(row.Signatures, f.sig.ID)
-			}
+		if !j.takesPart(f, c, e.histories.of(c)) {
+			continue
+		}
+		names := &row.Signatures
+		if severity(f.said.Severity) == Info {
+			names = &remarks
+		} else {
 			row.Score = max(row.Score, f.said.Score)
 		}
+		if !slices.Contains(*names, f.sig.ID) {
+			*names = append(*names, f.sig.ID)
+		}
 	}
+	row.Signatures = append(row.Signatures, remarks...)
 	if row.Score == 0 && c.retries > 0 {
 		row.Score = .3 * float64(c.avoidable) / float64(c.attempts)
 	}
 }
 
 // crowded says on the primary source how many exchanges came from clients beyond
-// the bound, which share one row.
+// the bound, which share one row, and how many failures were not followed up.
 func (e *engine) crowded(sources []Source) []Source {
-	if e.names.excess+e.left == 0 || len(sources) == 0 {
+	chains := e.chains.Stats()
+	early := int64(chains.Evicted + chains.Capped)
+	if e.names.excess+e.left+early == 0 || len(sources) == 0 {
 		return sources
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
+	if early > 0 {
+		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: "failures left before their retry could come, too many being open at once: their retries count as new requests", Count: uint64(early)})
+	}
 	notes := []string{p.Note}
 	if e.left > 0 {
 		notes = append(notes, fmt.Sprintf("%d clients silent for two hours left the table for others; what they did is in the row %s", e.left, otherClients))

@@ -10,7 +10,7 @@ import (
 type Growth struct {
 	First      time.Duration // geometric mean of the waits before the first retries; 0 unknown
 	Multiplier float64       // from retry to retry, while they grow; 0 unknown
-	Ceiling    time.Duration // where they stop growing; 0 where they do not, or too few were seen
+	Ceiling    time.Duration // where they stop growing, the highest of jittered ones: e times their geometric mean with full jitter, whose deviation is 1; 0 where they do not, or too few were seen
 	Jitter     float64       // spread among waits before the same retry, as interquartile range over median; negative: unknown
 	Freedom    int           // waits beyond one for each retry: how well Jitter is known
 
@@ -85,9 +85,20 @@ func (g *Growth) climb(means []float64, pooled bool) {
 		last--
 	}
 	g.Multiplier = math.Exp2((means[last] - means[0]) / float64(last) / perOctave)
-	if top < len(means)-1 && (means[top]-means[0])/float64(top) >= grows {
-		g.Ceiling = seconds(fromLog(means[len(means)-1]))
+	if top < len(means)-1 && (means[top]-means[0])/float64(top) >= grows && !falls(means) {
+		g.Ceiling = seconds(fromLog(means[len(means)-1]) * math.Exp(g.deviation))
 	}
+}
+
+// falls tells whether waits become much shorter again from one retry to the next, as
+// where one layer begins anew after another has waited: they have no ceiling.
+func falls(means []float64) bool {
+	for i := 1; i < len(means); i++ {
+		if means[i-1]-means[i] >= grows {
+			return true
+		}
+	}
+	return false
 }
 
 // spread turns the deviation of a logarithm into the interquartile range over the

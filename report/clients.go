@@ -55,6 +55,8 @@ func label(c *detect.Client) string {
 // sign is the client's first signature and how many more it has.
 func sign(c *detect.Client) string {
 	switch n := len(c.Signatures); {
+	case c.Behind > 0:
+		return Count(c.Behind) + " share it"
 	case n == 0 && c.Victim:
 		return "victim"
 	case n == 0:

@@ -2,7 +2,9 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"stormwatch/capture"
 	"stormwatch/detect"
@@ -17,6 +19,38 @@ func Exchanges(w io.Writer) func(*detect.Row) error {
 		_, err := w.Write(line)
 		return err
 	}
+}
+
+// Redacted hands on rows without who the client is: numbered, without its address,
+// and without its name where that stands in a path or an agent. Values of queries
+// are left out.
+func Redacted(tell func(*detect.Row) error) func(*detect.Row) error {
+	r := NewRedactor()
+	return func(row *detect.Row) error {
+		out, x := *row, *row.X
+		x.Src = capture.Endpoint{}
+		out.X = &x
+		hide := hider{r: r, names: map[string]string{row.Client: r.of(row.Client)}}
+		out.Client = r.of(row.Client)
+		if label, n, ok := cutLast(row.Chain, '#'); ok {
+			out.Chain = r.of(label) + "#" + n
+		}
+		out.Path, out.Host, out.Agent, out.Source = hide.text(blankQuery(row.Path)), hide.text(row.Host), hide.text(row.Agent), hide.text(row.Source)
+		out.HintRaw = hide.text(row.HintRaw)
+		out.Tried = slices.Clone(row.Tried)
+		for i := range out.Tried {
+			out.Tried[i].Server = hide.text(out.Tried[i].Server)
+		}
+		return tell(&out)
+	}
+}
+
+func cutLast(s string, sep byte) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
 }
 
 // appendRow writes the keys in the order in which they are documented. conn_seq

@@ -23,6 +23,10 @@ type jsonReport struct {
 	NotJudged     []jsonNotJudged  `json:"not_judged"`
 	Clients       []jsonClient     `json:"clients"`
 	ClientsOthers jsonClient       `json:"clients_others"`
+	Reach         []jsonReach      `json:"reach"`
+	Victims       int              `json:"victims"`
+	Growth        []jsonGrowth     `json:"growth"`
+	Newcomers     number           `json:"newcomers_share"`
 	Mitigations   []jsonMitigation `json:"mitigations"`
 	Habits        []jsonHabit      `json:"habits,omitempty"`
 	Limit         *jsonLimit       `json:"limit,omitempty"`
@@ -176,6 +180,7 @@ type jsonClient struct {
 	Victim        bool        `json:"victim"`
 	Policy        *jsonPolicy `json:"policy"`
 	Hints         *jsonHints  `json:"hints,omitempty"`
+	Behind        int         `json:"clients_behind,omitempty"`
 	Score         measure     `json:"score"`
 }
 
@@ -225,9 +230,14 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged{text(n.Signature), text(n.Reason)} }),
 		Clients:       each(s.Clients, clientOf),
 		ClientsOthers: clientOf(&s.ClientsOthers),
+		Reach:         each(s.Reach, reachOf),
+		Victims:       s.Victims,
+		Growth:        each(s.Growth, growthOf),
+		Newcomers:     number(s.Newcomers),
 		Mitigations:   each(s.Mitigations, mitigationOf),
-		Habits:        each(s.Habits, habitOf), Limit: limitOf(&s.Limit),
-		Events: each(s.Events, eventOf),
+		Habits:        each(s.Habits, habitOf),
+		Limit:         limitOf(&s.Limit),
+		Events:        each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -319,7 +329,7 @@ func clientOf(c *detect.Client) jsonClient {
 	if c.Policy.Family != "" {
 		out.Policy = &jsonPolicy{text(c.Policy.Family), text(c.Policy.Name), measure(c.Policy.Probability)}
 	}
-	out.Hints = hintsOf(&c.Hints)
+	out.Hints, out.Behind = hintsOf(&c.Hints), c.Behind
 	return out
 }
 

@@ -19,10 +19,12 @@ type Options struct {
 	ASCII    bool // text and brief: no other characters
 	Snippets bool // text: configuration under each mitigation
 
-	FailOn  detect.State // JUnit: the verdict from which the gate fails
-	Command string       // Markdown, HTML: how to make the report again
-	Filter  string       // Markdown, HTML: which clients are listed; "" all
-	Rules   string       // Markdown, HTML: what was judged by
+	FailOn   detect.State // JUnit: the verdict from which the gate fails
+	Command  string       // Markdown, HTML: how to make the report again
+	Filter   string       // Markdown, HTML: which clients are listed; "" all
+	Rules    string       // Markdown, HTML: what was judged by
+	For      string       // throttle-list: one of Products
+	ClientBy string       // throttle-list: what a client is, as --client-by
 }
 
 // Form writes a report. Errors are those of the writer.
@@ -45,13 +47,15 @@ func FormOf(name string) Form {
 		return JUnit
 	case "openmetrics":
 		return OpenMetrics
+	case "throttle-list":
+		return ThrottleList
 	}
 	return nil
 }
 
 // Names lists the forms that FormOf knows.
 func Names() []string {
-	return []string{"text", "brief", "json", "markdown", "html", "junit", "openmetrics"}
+	return []string{"text", "brief", "json", "markdown", "html", "junit", "openmetrics", "throttle-list"}
 }
 
 // Written tells whether a form is an incident report, which shows chains, a fine

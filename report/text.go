@@ -19,6 +19,8 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.findings(s)
 	p.notJudged(s)
 	p.clients(s, o)
+	p.reach(s)
+	p.growth(s)
 	p.habits(s)
 	p.mitigations(s, o)
 	p.input(s, o)

@@ -114,6 +114,27 @@ const (
 	PenaltyRises
 	WiderRefusals
 	WiderShare
+	StartingClients
+	StartingShare
+	StartingBefore
+	StartingExcess
+	StartingSame
+	StartingAgain
+	QuotaRefusals
+	QuotaSeconds
+	QuotaInstances
+	QuotaRefusalShare
+	QuotaLargest
+	QuotaDemand
+	QuotaServed
+	QuotaExcess
+	LateRetries
+	LateRefusedShare
+	LateRefusedLow
+	LateVainShare
+	SpreadS
+	WavePerS
+	ServedBestPerS
 	featureCount
 )
 
@@ -200,7 +221,7 @@ var features = [featureCount]Feature{
 	{ID: Parked, Name: "parked", Scopes: single, Meaning: "1 if the client has never come back after a refusal that named a wait"},
 	{ID: ParkedClients, Name: "parked_clients", Unit: "clients", Scopes: single, Meaning: "clients that have not come back"},
 	{ID: ParkedLow, Name: "parked_low", Scopes: single, Meaning: "lower bound (Wilson, z 2.58) of the share of such refused clients that have not come back"},
-	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, where one could be seen, in the last quarter of a minute"},
+	{ID: Uncovered, Name: "uncovered_retries", Unit: "retries", Scopes: both, Meaning: "retries that keep to no usable wait, in the last quarter of a minute"},
 	{ID: UncoveredShare, Name: "uncovered_share", Scopes: both, Meaning: "share of the attempts of that time that are such retries"},
 	{ID: UncoveredLow, Name: "uncovered_low", Scopes: both, Meaning: "lower bound of uncovered_share (Wilson, z 2.58)"},
 	{ID: MalformedShare, Name: "malformed_share", Scopes: everyone, Meaning: "share of refusals whose wait is neither digits nor a date"},
@@ -230,6 +251,27 @@ var features = [featureCount]Feature{
 	{ID: PenaltyRises, Name: "penalty_rises", Unit: "rises", Scopes: single, Meaning: "requests sent before the wait was over that were told to wait longer than before, never less, eight times as long in the end"},
 	{ID: WiderRefusals, Name: "wider_refusals", Unit: "seconds", Scopes: single, Meaning: "seconds in which a new request was sent while the wait named to another one ran, of ten seconds or more, and was refused"},
 	{ID: WiderShare, Name: "wider_share", Scopes: single, Meaning: "share of such new requests that were refused"},
+	{ID: StartingClients, Name: "starting_clients", Unit: "clients", Scopes: everyone, Meaning: "clients that send a first request on a new connection within one second"},
+	{ID: StartingShare, Name: "starting_share", Scopes: everyone, Meaning: "the same as a share of all clients seen so far"},
+	{ID: StartingBefore, Name: "starting_before_per_s", Unit: "/s", Scopes: everyone, Meaning: "such clients per second in the half minute before"},
+	{ID: StartingExcess, Name: "starting_excess", Unit: "sd", Scopes: everyone, Meaning: "how far starting_clients exceeds that rate and five more"},
+	{ID: StartingSame, Name: "starting_same", Scopes: everyone, Meaning: "share of their first calls that the three commonest make up"},
+	{ID: StartingAgain, Name: "starting_again", Scopes: everyone, Boolean: true, Meaning: "clients began together twice before, as far apart as now: a schedule"},
+	{ID: QuotaRefusals, Name: "quota_refusals", Unit: "answers", Scopes: everyone, Meaning: "refusals, for want of quota, of the credential that has most of them, in the last minute"},
+	{ID: QuotaSeconds, Name: "quota_seconds", Unit: "s", Scopes: everyone, Meaning: "seconds of that time in which it was refused"},
+	{ID: QuotaInstances, Name: "quota_instances", Unit: "clients", Scopes: everyone, Meaning: "addresses that use it"},
+	{ID: QuotaRefusalShare, Name: "quota_refusal_share", Scopes: everyone, Meaning: "its share of all refusals"},
+	{ID: QuotaLargest, Name: "quota_largest", Scopes: everyone, Meaning: "the busiest address's share of its first attempts, at most"},
+	{ID: QuotaDemand, Name: "quota_demand_per_s", Unit: "/s", Scopes: everyone, Meaning: "its first attempts per second"},
+	{ID: QuotaServed, Name: "quota_served_per_s", Unit: "/s", Scopes: everyone, Meaning: "what of it was served per second"},
+	{ID: QuotaExcess, Name: "quota_excess", Unit: "sd", Scopes: everyone, Meaning: "how far its first attempts exceed what was served"},
+	{ID: LateRetries, Name: "late_retries", Unit: "retries", Scopes: everyone, Meaning: "third and later attempts that came out in the last minute, refused or served"},
+	{ID: LateRefusedShare, Name: "late_refused_share", Scopes: everyone, Meaning: "share of them that were refused while others on the route were served"},
+	{ID: LateRefusedLow, Name: "late_refused_low", Scopes: everyone, Meaning: "lower bound of late_refused_share (Wilson, z 2.58)"},
+	{ID: LateVainShare, Name: "late_vain_share", Scopes: everyone, Meaning: "share of them that were refused while nobody on the route was served"},
+	{ID: SpreadS, Name: "spread_s", Unit: "s", Scopes: everyone, Meaning: "width over which jitter spreads a wait: twice its interquartile range"},
+	{ID: WavePerS, Name: "wave_per_s", Unit: "/s", Scopes: everyone, Meaning: "rate at which all clients refused in the last minute come back, if they are spread so"},
+	{ID: ServedBestPerS, Name: "served_best_per_s", Unit: "/s", Scopes: everyone, Meaning: "most that was served per second, over five seconds of the last minute"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

@@ -40,3 +40,30 @@ func (c *console) bookmark(text string) effect {
 	c.take(c.raw)
 	return c.flash("bookmark at " + clock(s.At) + ": " + text + "; e puts it into the report")
 }
+
+const labelWidth = 24 // columns of a mark's words on the timeline
+
+// eventLabel is an event in a few words, as the timeline shows it.
+func eventLabel(e *detect.Event) string {
+	if e.Kind == report.Mark && e.Text != "" {
+		return fit(e.Text, labelWidth) + " " + clock(e.At)
+	}
+	return eventName(e) + " " + clock(e.At)
+}
+
+// drawPlaced makes sure that what people marked is seen on the axis, beside
+// whatever else happened then.
+func drawPlaced(c *canvas, cols []column, s *detect.Snapshot) {
+	last := &cols[len(cols)-1]
+	end := last.at + int64(last.seconds*1e9)
+	for i := range s.Events {
+		e := &s.Events[i]
+		at := e.At
+		if at == end { // just now
+			at--
+		}
+		if x := columnAt(cols, at); x >= 0 && eventSign(e) == '▼' {
+			c.set(chartLeft+x, 0, '▼', styleKey)
+		}
+	}
+}

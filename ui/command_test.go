@@ -249,7 +249,7 @@ func TestExport(t *testing.T) {
 func TestBookmarks(t *testing.T) {
 	f := replay(stormSnapshot())
 	m := open(f, Options{}, 120, 40, "b")
-	if len(m.c.bookmarks) != 1 || !strings.Contains(m.View(), "▲") || !strings.Contains(m.View(), "◆ 4 events") {
+	if len(m.c.bookmarks) != 1 || !strings.Contains(m.View(), "▼") || !strings.Contains(m.View(), "◆ 4 events") {
 		t.Fatalf("no bookmark:\n%s", m.View())
 	}
 	s := stormSnapshot()

@@ -73,6 +73,7 @@ func glyphLegend() [][2]string {
 		{"█ ▒ ▓", "answered well, refused (429, 503, quota), failed otherwise; per second"},
 		{"·", "above a bar: the busiest second in it, in attempts"},
 		{"┄ ┆ ◆", "measured capacity, onset, event"},
+		{"▼", "what you marked: events of --events, bookmarks (b)"},
 		{"● ✗ ✓", "attempt, attempt sent too early, attempt answered well"},
 		{"░ ▏", "wait the server named, and its end: the earliest polite retry"},
 		{"· ░ ▒ ▓ █", "arrivals: few to many, of the most in one cell"},

@@ -13,6 +13,8 @@ import (
 	"stormwatch/detect"
 )
 
+//go:generate go test ../cmd/stormwatch -run TestPictures -pictures
+
 // Picture says what an SVG of the screen shows.
 type Picture struct {
 	W, H    int    // columns and rows; 0 is 120 and 40
@@ -166,7 +168,7 @@ func sheet(b *bytes.Buffer, theme string) {
 func (c *canvas) svg(w io.Writer, theme string, ascii bool) error {
 	var b bytes.Buffer
 	wide, tall := c.w*cellW+2*margin, c.h*cellH+2*margin
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="stormwatch">`+"\n<style>", wide, tall, wide, tall)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" xml:space="preserve" role="img" aria-label="stormwatch">`+"\n<style>", wide, tall, wide, tall)
 	fmt.Fprintf(&b, "text{font:%dpx ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre}", fontSize)
 	switch theme {
 	case "dark", "light", "mono":
@@ -225,17 +227,24 @@ func (c *canvas) svgRow(b *bytes.Buffer, y int, looks *[styles]ink, ascii bool) 
 	}
 }
 
-// svgText writes a run of cells of one style, without the blanks at its ends.
+// svgText writes a run of cells of one style, each of its words at its place: not
+// every program that draws it keeps blanks.
 func svgText(b *bytes.Buffer, run []cell, x, y int, ascii bool) {
-	for len(run) > 0 && run[0].r == ' ' {
-		run, x = run[1:], x+cellW
+	for from := 0; from < len(run); {
+		if run[from].r == ' ' {
+			from++
+			continue
+		}
+		to := from + 1
+		for to < len(run) && (run[to].r != ' ' || to+1 < len(run) && run[to+1].r != ' ') {
+			to++
+		}
+		svgWords(b, run[from:to], x+from*cellW, y, ascii)
+		from = to
 	}
-	for len(run) > 0 && run[len(run)-1].r == ' ' {
-		run = run[:len(run)-1]
-	}
-	if len(run) == 0 {
-		return
-	}
+}
+
+func svgWords(b *bytes.Buffer, run []cell, x, y int, ascii bool) {
 	var text strings.Builder
 	p := palette{ascii: ascii}
 	for _, k := range run {

@@ -284,10 +284,10 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 		text string
 	}
 	var marks []label
-	for _, kind := range []string{"onset", "peak", "end", "on", "off", "state", ""} {
+	for _, kind := range []string{"onset", report.Mark, report.Bookmark, "peak", "end", "on", "off", "state", ""} {
 		for _, e := range s.Events {
 			if x := columnAt(cols, e.At); x >= 0 && rank(e.Kind) == kind {
-				marks = append(marks, label{chartLeft + x, eventName(&e) + " " + clock(e.At)})
+				marks = append(marks, label{chartLeft + x, eventLabel(&e)})
 			}
 		}
 	}
@@ -298,6 +298,7 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 	}
 	write(chartLeft, clock(cols[0].at), styleDim)
 	write(max(min(chartLeft+len(cols), chartLeft+chartColumns(c.w))-8, chartLeft), clock(end), styleDim)
+	drawPlaced(c, cols, s) // last: a time of the axis gives way to what people marked
 }
 
 // eventName is an event in a word: of a change of state, what it became; of a
@@ -318,7 +319,7 @@ func eventName(e *detect.Event) string {
 
 func rank(kind string) string {
 	switch kind {
-	case "onset", "peak", "end", "on", "off", "state":
+	case "onset", report.Mark, report.Bookmark, "peak", "end", "on", "off", "state":
 		return kind
 	}
 	return ""

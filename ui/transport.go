@@ -120,7 +120,7 @@ func drawTrack(c *canvas, s *detect.Snapshot, v *view, end int64) {
 // eventSign tells what people marked from what the engine found.
 func eventSign(e *detect.Event) rune {
 	if e.Kind == report.Mark || e.Kind == report.Bookmark {
-		return '▲'
+		return '▼'
 	}
 	return '◆'
 }

@@ -3,8 +3,11 @@ package accesslog
 import "bytes"
 
 // parseIP reads an address without allocating (net/netip needs a string).
-// IPv4 comes mapped into 16 bytes. Zones are refused: servers do not log them.
+// IPv4 comes mapped into 16 bytes.
 func parseIP(b []byte) (ip [16]byte, ok bool) {
+	if i := bytes.IndexByte(b, '%'); i >= 0 {
+		return parseZoned(b[:i], b[i+1:])
+	}
 	ip[10], ip[11] = 0xff, 0xff
 	if parseIP4(b, ip[12:]) {
 		return ip, true
@@ -132,3 +135,36 @@ func hexDigit(c byte) (byte, bool) {
 	}
 	return 0, false
 }
+
+// parseZoned reads an address of a zone (RFC 4007 section 11): %3 or %eth0. Hosts of
+// two links may share a link-local address, so that the zone is kept in its second
+// word, which is always zero (RFC 4291 section 2.5.6), as BSD kernels do: a number as
+// it is, a name by a sum.
+func parseZoned(b, zone []byte) (ip [16]byte, ok bool) {
+	if len(zone) == 0 || len(zone) > maxZone || bytes.IndexByte(b, ':') < 0 {
+		return ip, false
+	}
+	if ip, ok = parseIP6(b); !ok {
+		return ip, false
+	}
+	word, number := uint16(0), true
+	for _, c := range zone {
+		if c <= ' ' || c >= 0x7f || c == '%' {
+			return [16]byte{}, false
+		}
+		number = number && c >= '0' && c <= '9'
+	}
+	for _, c := range zone {
+		if number {
+			word = word*10 + uint16(c-'0')
+		} else {
+			word = word*31 + uint16(c)
+		}
+	}
+	if ip[0] == 0xfe && ip[1]&0xc0 == 0x80 && ip[2] == 0 && ip[3] == 0 {
+		ip[2], ip[3] = byte(word>>8), byte(word)
+	}
+	return ip, true
+}
+
+const maxZone = 16 // an interface's name is shorter (Linux, IFNAMSIZ)

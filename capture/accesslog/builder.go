@@ -39,6 +39,7 @@ type builder struct {
 	plains  []byte // for headers of the response, unescaped
 	answers *capture.Answers
 	sent    uint64 // lines read when a batch was last handed over
+	holed   uint64 // the last line with NUL bytes
 	wall    bool   // a time without a zone was seen
 	started bool   // the line says when the request came, but not for how long
 
@@ -90,6 +91,9 @@ func (b *builder) line(line []byte, end lineEnd) error {
 	if b.number == 1 {
 		line = bytes.TrimPrefix(line, byteOrderMark)
 	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		b.hole(b.number)
+	}
 	line = trimLine(line)
 	if len(line) == 0 {
 		return nil
@@ -106,6 +110,16 @@ func (b *builder) line(line []byte, end lineEnd) error {
 		return b.take(line, end)
 	}
 	return nil
+}
+
+// hole counts a run of NUL bytes in or before line n, once. They stand where a log was cut while its writer
+// went on at its old place, or where a host fell over.
+func (b *builder) hole(n uint64) {
+	if n == b.holed {
+		return
+	}
+	b.holed = n
+	b.health.Bound("NUL bytes in the log, as where it is cut while a server writes it: passed over")
 }
 
 // take cuts a line by the formats of the log.
@@ -298,6 +312,7 @@ func (b *builder) finish() error {
 		}
 	}
 	b.unfinished()
+	b.unmapped()
 	b.mark.close(b.last)
 	if !b.opt.Live {
 		b.batch.Watermark = b.mark.tell()

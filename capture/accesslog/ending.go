@@ -20,7 +20,9 @@ func (b *builder) ended(x *capture.Exchange) {
 	case r.code >= 100 && r.code != 499 && r.code != 444 && (r.code != b.format.gone || r.code == 0):
 		x.Status, x.Reason = r.code, capture.ReasonOf(r.code)
 	case !refused:
-		x.Outcome = capture.NoAnswer
+		if x.Outcome = capture.NoAnswer; r.code == 499 || r.code != 0 && r.code == b.format.gone {
+			x.Flags |= capture.GaveUp
+		}
 		return
 	}
 	x.Origin = b.origin()

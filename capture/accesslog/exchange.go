@@ -123,10 +123,12 @@ func (b *builder) what(x *capture.Exchange) {
 	}
 	x.Target.Off = uint32(len(b.batch.Text))
 	switch {
-	case to != nil:
+	case to != nil && (r.get(roleQuery) == nil || bytes.IndexByte(to, '?') >= 0):
 		b.batch.Text = capture.AppendMasked(b.batch.Text, b.plainTarget(to))
+	case to != nil:
+		b.pathAndQuery(to)
 	case r.shows(rolePath):
-		b.pathAndQuery()
+		b.pathAndQuery(r.text[rolePath])
 	}
 	x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
 }
@@ -154,13 +156,33 @@ func withoutPort(h []byte) []byte {
 
 // pathAndQuery joins what the format has in two fields. A query may come with
 // its question mark.
-func (b *builder) pathAndQuery() {
-	whole := append(b.whole[:0], b.plainTarget(b.r.text[rolePath])...)
+func (b *builder) pathAndQuery(path []byte) {
+	whole := append(b.whole[:0], b.plainTarget(path)...)
 	if q := b.plainTarget(bytes.TrimPrefix(b.r.get(roleQuery), question)); len(q) > 0 {
-		whole = append(append(whole, '?'), q...)
+		whole = ownQuery(whole, q)
 	}
 	b.batch.Text = capture.AppendMasked(b.batch.Text, whole)
 	b.whole = whole
+}
+
+// ownQuery adds the parameters of a query that were sent to dst, without those that
+// Azure's Application Gateway puts among them: a cache's word, an id of the line, the
+// server and its status.
+func ownQuery(dst, query []byte) []byte {
+	if !bytes.Contains(query, []byte("X-AzureApplicationGateway-")) {
+		return append(append(dst, '?'), query...)
+	}
+	sign := byte('?')
+	for len(query) > 0 {
+		var one []byte
+		one, query, _ = bytes.Cut(query, []byte("&"))
+		if hasPrefix(one, "X-AzureApplicationGateway-") || hasPrefix(one, "SERVER-ROUTED=") || hasPrefix(one, "SERVER-STATUS=") {
+			continue
+		}
+		dst = append(append(dst, sign), one...)
+		sign = '&'
+	}
+	return dst
 }
 
 // plain resolves escapes; the result is valid until the next call.

@@ -5,11 +5,20 @@ import (
 )
 
 // statusCount counts lines by what their status says of the log as a whole.
-type statusCount struct{ all, good, wrong int64 }
+type statusCount struct {
+	all, good, wrong, refused int64
+	first                     uint16 // the status of the first line
+	several                   bool   // others have another
+}
 
 func (s *statusCount) add(code uint16) {
-	s.all++
+	if s.all++; s.all == 1 {
+		s.first = code
+	}
+	s.several = s.several || code != s.first
 	switch {
+	case code == 429:
+		s.refused++
 	case code >= 100 && code < 400:
 		s.good++
 	case code >= 400 && code < 499 && code != 429 && code != 408 && code != 444:
@@ -18,10 +27,17 @@ func (s *statusCount) add(code uint16) {
 }
 
 // onlyFailures tells whether a log leaves successes out: it has none, though
-// requests were answered that only their clients got wrong.
+// requests were answered that only their clients got wrong, or all that are there
+// were refused by a limiter, which lets others through.
 func (s *statusCount) onlyFailures() bool {
-	const lines, wrong = 100, 50 // one in so many
-	return s.all >= lines && s.good == 0 && s.wrong*wrong >= s.all
+	const lines, part = 100, 50 // one in so many
+	return s.all >= lines && s.good == 0 && (s.wrong*part >= s.all || s.wrong+s.refused == s.all)
+}
+
+// single tells whether a long log has but one status, a failure.
+func (s *statusCount) single() bool {
+	const lines = 100
+	return s.all >= lines && s.good == 0 && !s.several
 }
 
 // judge notes what the lines together say of the log.
@@ -33,9 +49,15 @@ func (b *builder) judge() {
 			h.Note(why)
 		}
 	}
-	if b.kinds.onlyFailures() {
+	switch {
+	case b.kinds.onlyFailures() && b.kinds.single():
 		h.FailuresOnly = true
-		h.Note("no line has a status below 400, though requests that only their clients got wrong were answered: successes are left out of this log")
+		h.Note("every line has the status " + number(uint64(b.kinds.first)) + ": all others are left out of this log")
+	case b.kinds.onlyFailures():
+		h.FailuresOnly = true
+		h.Note("no line has a status below 400, though requests that a limiter refused or that only their clients got wrong were answered: successes are left out of this log")
+	case b.kinds.single():
+		h.Note("every line has the status " + number(uint64(b.kinds.first)) + ": a service that is down, or a log that leaves all others out, which would make shares mean nothing")
 	}
 	if b.wall && b.opt.Zone == nil {
 		h.Note("times carry no zone and are read as UTC: --tz sets it")

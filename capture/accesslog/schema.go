@@ -2,6 +2,8 @@ package accesslog
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,6 +224,45 @@ func ParseMap(spec string) (*Format, error) {
 		return &eitherCutter{jsonCutter{schema: s, known: map[string]keyed{}}, pairCutter{schema: s, known: map[string]meaning{}}}
 	}
 	return f, nil
+}
+
+// unmapped tells of keys that --map names and no line has: others are used in their
+// place where they are usual, so that it would not show.
+func (b *builder) unmapped() {
+	for i := range b.formats {
+		e, ok := b.formats[i].cutter.(*eitherCutter)
+		if !ok || b.health.Read == 0 {
+			continue
+		}
+		seen := map[string]bool{}
+		for k := range e.json.known {
+			seen[strings.ToLower(k)] = true
+		}
+		for k := range e.pairs.known {
+			seen[strings.ToLower(k)] = true
+		}
+		var missing []string
+		for k := range e.json.schema.fields {
+			if !seen[k] {
+				missing = append(missing, k)
+			}
+		}
+		if len(missing) == 0 {
+			continue
+		}
+		const shown = 20
+		keys := slices.Sorted(maps.Keys(seen))
+		for k := range seen { // what holds others is no key itself
+			if i := strings.LastIndexByte(k, '.'); i > 0 && seen[k[:i]] {
+				keys = slices.DeleteFunc(keys, func(s string) bool { return s == k[:i] })
+			}
+		}
+		if len(keys) > shown {
+			keys = append(keys[:shown], "...")
+		}
+		slices.Sort(missing)
+		b.health.Note(fmt.Sprintf("--map: no line has the key %s; the keys there are: %s", strings.Join(missing, ", "), strings.Join(keys, ", ")))
+	}
 }
 
 // eitherCutter reads JSON objects, and pairs where a line is none.

@@ -12,6 +12,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		b.r.cuts = new([]cut)
 		b.tell = func(line []byte, why fault) { s.tell(b, line, why) }
 	}
-	var lines cutIntoLines = &splitter{each: b.line}
+	var lines cutIntoLines = &splitter{each: b.line, hole: func() { b.hole(b.number + 1) }}
 	first := true
 	for {
 		c, err := p.next(stop)
@@ -93,6 +94,9 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		if first && len(c.data) > 0 {
 			if kind, program := capture.Compressed(c.data); kind != "" {
 				return fmt.Errorf("log %s is compressed with %s, which is not read yet: give it through `%s %s | stormwatch report -`", s.name, kind, program, s.name)
+			}
+			if bytes.IndexByte(c.data, '\n') < 0 && bytes.Count(c.data, []byte("\r")) > 1 {
+				return fmt.Errorf("log %s: its lines end in carriage returns alone, which no server writes: give it through `tr '\\r' '\\n' < %s | stormwatch report -`", s.name, s.name)
 			}
 			if d := newDocuments(c.data, b.line); d != nil {
 				lines, b.document = d, true

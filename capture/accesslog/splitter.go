@@ -12,6 +12,8 @@ type splitter struct {
 	each  func(line []byte, end lineEnd) error
 	carry []byte
 	long  bool // inside a line longer than maxLine
+	hole  func()
+	holed bool // NUL bytes before the present line have been told
 }
 
 // lineEnd says how a line ended.
@@ -41,7 +43,7 @@ func (s *splitter) add(data []byte) error {
 			line, end = line[:min(len(line), maxLine)], overlong
 		}
 		err := s.each(line, end)
-		s.carry, s.long = s.carry[:0], false
+		s.carry, s.long, s.holed = s.carry[:0], false, false
 		if err != nil {
 			return err
 		}
@@ -52,7 +54,12 @@ func (s *splitter) add(data []byte) error {
 // keep holds back a part of a line.
 func (s *splitter) keep(part []byte) {
 	if len(s.carry) == 0 && !s.long { // a hole that copytruncate left may be of any size
-		part = bytes.TrimLeft(part, "\x00")
+		text := bytes.TrimLeft(part, "\x00")
+		if len(text) < len(part) && !s.holed && s.hole != nil {
+			s.hole()
+			s.holed = true
+		}
+		part = text
 	}
 	room := maxLine - len(s.carry)
 	if len(part) > room {

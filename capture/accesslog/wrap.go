@@ -22,12 +22,16 @@ const (
 	wrapCompose      // web-1  | line: docker compose logs
 	wrapStamp        // 2026-11-30T08:11:06Z line: kubectl logs --timestamps
 	wrapStern        // pod container line: stern
+	wrapRuby         // I, [2026-11-30T08:11:06.123456 #12]  INFO -- : line: Ruby's Logger, with Rails' tags
+	wrapLabels       // {app="web"} line: logcli, behind a time
+	wrapStream       // ecs/web/0123abcd line: aws logs tail, behind a time
 	wraps
 )
 
 var wrapNames = [wraps]string{
 	wrapNone: "plain", wrapCRI: "CRI", wrapJSON: "JSON with the line in it (docker, journald)", wrap5424: "syslog RFC 5424", wrapHeroku: "Heroku drain",
 	wrapSyslog: "syslog RFC 3164", wrapPod: "kubectl --prefix", wrapCompose: "docker compose", wrapStamp: "a time before each line", wrapStern: "stern",
+	wrapRuby: "Ruby's Logger", wrapLabels: "labels of Loki", wrapStream: "a log stream of CloudWatch",
 }
 
 // String names a wrap.
@@ -118,6 +122,12 @@ func (u *unwrapper) peel(w wrap, line []byte, depth int) (inner []byte, ok bool)
 		return bytes.TrimPrefix(rest, space), ok && hasPrefix(rest, " ")
 	case wrapStern:
 		return stern(line)
+	case wrapRuby:
+		return u.ruby(line)
+	case wrapLabels:
+		return labels(line)
+	case wrapStream:
+		return logStream(line)
 	}
 	return line, true
 }

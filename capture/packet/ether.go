@@ -1,19 +1,18 @@
 package packet
 
-import "github.com/google/gopacket/layers"
-
-// Ether types.
+// Ether types (https://www.iana.org/assignments/ieee-802-numbers). Written out, like
+// the link types: the tables that come with gopacket's take 6 MB from the start.
 const (
-	etherIPv4  = uint16(layers.EthernetTypeIPv4)
-	etherIPv6  = uint16(layers.EthernetTypeIPv6)
-	etherVLAN  = uint16(layers.EthernetTypeDot1Q)
-	etherQinQ  = uint16(layers.EthernetTypeQinQ)
+	etherIPv4  = uint16(0x0800)
+	etherIPv6  = uint16(0x86dd)
+	etherVLAN  = uint16(0x8100)
+	etherQinQ  = uint16(0x88a8)
 	etherQinQ1 = 0x9100 // used before IEEE 802.1ad was written
-	etherMPLS  = uint16(layers.EthernetTypeMPLSUnicast)
-	etherPPPoE = uint16(layers.EthernetTypePPPoESession)
-	etherPPP   = uint16(layers.EthernetTypePPP)                         // in GRE (RFC 2637)
-	etherTEB   = uint16(layers.EthernetTypeTransparentEthernetBridging) // Ethernet in GRE and Geneve (RFC 8926)
-	etherSPAN2 = uint16(layers.EthernetTypeERSPAN)                      // mirrored frames in GRE
+	etherMPLS  = uint16(0x8847)
+	etherPPPoE = uint16(0x8864)
+	etherPPP   = uint16(0x880b) // in GRE (RFC 2637)
+	etherTEB   = uint16(0x6558) // Ethernet in GRE and Geneve (RFC 8926)
+	etherSPAN2 = uint16(0x88be) // mirrored frames in GRE
 	etherSPAN3 = 0x22eb
 
 	// etherLength: below that the field is a length, and LLC follows (IEEE 802.3).

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 )
 
 const (
@@ -64,11 +65,11 @@ func cutOff(captured, wire uint32) int {
 
 // classic is one variant of the classic format.
 type classic struct {
-	order binary.ByteOrder
-	unit  int64 // nanoseconds of one count of a time stamp's fraction
-	head  int   // bytes before a record's data
-	link  uint32
-	old   int // 1: the lengths of a record may stand in the other order, 2: they do
+	big  bool  // its numbers are big endian
+	unit int64 // nanoseconds of one count of a time stamp's fraction
+	head int   // bytes before a record's data
+	link uint32
+	old  int // 1: the lengths of a record may stand in the other order, 2: they do
 }
 
 func classicOf(magic uint32) (classic, bool) {
@@ -94,9 +95,27 @@ func (c *classic) age(major, minor uint16) {
 	}
 }
 
+// number reads a number of 32 bits. It is asked for several times a packet: through
+// an interface for the order of bytes it would not be inlined.
+func (c *classic) number(b []byte) uint32 {
+	n := binary.LittleEndian.Uint32(b)
+	if c.big {
+		return bits.ReverseBytes32(n)
+	}
+	return n
+}
+
+// version reads the format's major and minor version.
+func (c *classic) version(b []byte) (major, minor uint16) {
+	if c.big {
+		return binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
+	}
+	return binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint16(b[2:])
+}
+
 // lengths reads the captured length and the one on the wire.
 func (c *classic) lengths(h []byte) (captured, wire uint32) {
-	captured, wire = c.order.Uint32(h[8:]), c.order.Uint32(h[12:])
+	captured, wire = c.number(h[8:]), c.number(h[12:])
 	if c.old == 2 || c.old == 1 && captured > wire {
 		return wire, captured
 	}
@@ -151,10 +170,9 @@ func (f *file) classicHead() error {
 	}
 	magic := binary.LittleEndian.Uint32(head)
 	c, ok := classicOf(magic)
-	c.order = binary.LittleEndian
 	if !ok {
 		c, ok = classicOf(binary.BigEndian.Uint32(head))
-		c.order = binary.BigEndian
+		c.big = true
 	}
 	if !ok {
 		return fmt.Errorf("no capture: it begins with %x, want the magic number of pcap or pcapng", head)
@@ -165,8 +183,8 @@ func (f *file) classicHead() error {
 		}
 		return fmt.Errorf("read the capture's header: %w", err)
 	}
-	c.link = c.order.Uint32(head[20:]) & 0xffff // the upper bits hold the length of a frame check sequence
-	c.age(c.order.Uint16(head[4:]), c.order.Uint16(head[6:]))
+	c.link = c.number(head[20:]) & 0xffff // the upper bits hold the length of a frame check sequence
+	c.age(c.version(head[4:]))
 	if err := linkError(c.link); err != nil {
 		return err
 	}
@@ -199,7 +217,7 @@ func (f *file) next(p *frame) error {
 	if length > maxRecord {
 		return damaged(uint64(length))
 	}
-	p.t = int64(c.order.Uint32(h))*1e9 + int64(c.order.Uint32(h[4:]))*c.unit
+	p.t = int64(c.number(h))*1e9 + int64(c.number(h[4:]))*c.unit
 	p.link, p.cut = c.link, cutOff(length, wire)
 	whole, err := f.peek(c.head + int(length))
 	if err != nil {

@@ -3,23 +3,20 @@ package packet
 import (
 	"encoding/binary"
 	"fmt"
-
-	"github.com/google/gopacket/layers"
 )
 
-// Link types (https://www.tcpdump.org/linktypes.html). gopacket's type holds
-// eight bits, so the newer ones have to be written out.
+// Link types (https://www.tcpdump.org/linktypes.html).
 const (
-	linkNull     = uint32(layers.LinkTypeNull)
-	linkEthernet = uint32(layers.LinkTypeEthernet)
-	linkPPP      = uint32(layers.LinkTypePPP)
-	linkPPPHDLC  = uint32(layers.LinkTypePPP_HDLC)
-	linkPPPoE    = uint32(layers.LinkTypePPPEthernet)
-	linkRaw      = uint32(layers.LinkTypeRaw)
+	linkNull     = uint32(0)
+	linkEthernet = uint32(1)
+	linkPPP      = uint32(9)
+	linkPPPHDLC  = uint32(50)
+	linkPPPoE    = uint32(51)
+	linkRaw      = uint32(101)
 	linkRawBSD   = 12 // raw IP as some BSDs number it
 	linkRawOpen  = 14 // the same on OpenBSD
-	linkLoop     = uint32(layers.LinkTypeLoop)
-	linkSLL      = uint32(layers.LinkTypeLinuxSLL)
+	linkLoop     = uint32(108)
+	linkSLL      = uint32(113)
 	linkUser2    = 149 // what macOS numbered PKTAP first
 	linkIPv4     = 228
 	linkIPv6     = 229

@@ -104,10 +104,17 @@ func (c *crowd) remark() string {
 		means = "keys or users tell several clients apart: --client-by key takes them for the clients"
 	case c.agents.several(fewAgents, c.all):
 		means = "the agents are of several programs: --client-by agent takes each for a client, and header:NAME or jwt:sub are better where they are logged"
+	case c.nobody():
+		return "no line says who sent its request, so what one client did is not judged: log the address ($remote_addr), or better a key or user, and name the field with --client-by or --map client=KEY"
 	default:
 		return "" // it may well be one client
 	}
-	return fmt.Sprintf("nearly all requests come from %s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
+	return fmt.Sprintf(capture.CrowdedNote+"%s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
+}
+
+// nobody tells whether nothing that could name a client was ever there.
+func (c *crowd) nobody() bool {
+	return c.at[0].ip == [16]byte{} && c.at[1].n == 0 && c.forwarded.set == 0 && c.keys.set == 0
 }
 
 // distinct counts the values of a field, as far as it matters.

@@ -86,7 +86,7 @@ func (s *Source) tell(h *capture.Health) {
 	for _, n := range s.notes {
 		h.Note(n)
 	}
-	if why := s.crowd.remark(); why != "" {
+	if why := s.crowd.remark(); why != "" && !(s.crowd.nobody() && s.Info().Kind != "log") { // a load generator is one client
 		h.Crowded = true
 		h.Note(why)
 	}

@@ -166,6 +166,12 @@ func TestProxyIsNoticed(t *testing.T) {
 		"clients":                {text(many, many, many, many), ""},
 		"one client":             {text(one, one, one, one), ""},
 		"nothing else is known":  {text(one, none, none, none), ""},
+		"nobody is named": {lines(100, func(i int) string {
+			return fmt.Sprintf(`{"time":"2026-11-30T08:11:06Z","method":"GET","path":"/%d","status":200}`, i)
+		}), "log the address"},
+		"some are named": {lines(100, func(i int) string {
+			return fmt.Sprintf(`{"time":"2026-11-30T08:11:06Z","method":"GET","path":"/%d","status":200,"ip":"10.0.0.%d"}`, i, i)
+		}), ""},
 	} {
 		out, _ := watchLog(t, c.text, "", "auto")
 		notes := strings.Join(out.health.Notes, "; ")

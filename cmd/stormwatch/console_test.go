@@ -42,7 +42,8 @@ func (p *pane) until(text string, there bool) string {
 	return ""
 }
 
-func console(t *testing.T, w, h int, args string) *pane {
+// shell is a shell in tmux, in a folder.
+func shell(t *testing.T, dir string, w, h int) *pane {
 	t.Helper()
 	if os.Getenv("STORMWATCH_E2E") == "" {
 		t.Skip("STORMWATCH_E2E is not set")
@@ -50,14 +51,37 @@ func console(t *testing.T, w, h int, args string) *pane {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Fatal("tmux is needed: apt-get install tmux")
 	}
+	name := strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return '-'
+		}
+		return r
+	}, strings.ToLower(t.Name()))
+	p := &pane{t, fmt.Sprintf("stormwatch-%d-%s", os.Getpid(), name)}
+	p.tmux("new-session", "-d", "-c", dir, "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), "sh")
+	t.Cleanup(func() { p.tmux("kill-server") })
+	p.tmux("send-keys", "PS1='ready '", "Enter")
+	return p
+}
+
+func console(t *testing.T, w, h int, args string) *pane {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return consoleIn(t, dir, w, h, args)
+}
+
+// consoleIn starts the program in a folder.
+func consoleIn(t *testing.T, dir string, w, h int, args string) *pane {
+	t.Helper()
+	p := shell(t, dir, w, h)
 	bin := filepath.Join(t.TempDir(), "stormwatch")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p := &pane{t, fmt.Sprintf("stormwatch-%d-%s", os.Getpid(), strings.ToLower(t.Name()))}
-	p.tmux("new-session", "-d", "-x", fmt.Sprint(w), "-y", fmt.Sprint(h), "sh")
-	t.Cleanup(func() { p.tmux("kill-server") })
-	p.tmux("send-keys", "PS1='ready '; TERM=xterm-256color "+bin+" "+args+"; echo code $?", "Enter")
+	p.tmux("send-keys", "TERM=xterm-256color "+bin+" "+args+"; echo code $?", "Enter")
 	return p
 }
 
@@ -80,7 +104,7 @@ func (p *pane) alternate() string {
 
 func TestConsoleDemo(t *testing.T) {
 	p := console(t, 120, 40, "demo")
-	p.until("REPLAY", true)
+	p.until(" events", true) // it has been read
 	for range 4 {
 		p.tmux("send-keys", "n")
 	}

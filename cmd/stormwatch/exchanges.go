@@ -35,7 +35,11 @@ func newExchanges(st *streams, f *flags) *cobra.Command {
 				}
 			}()
 			return replay(cmd.Context(), ins, o, func(p *detect.Replay) error {
-				p.OnRow(report.Exchanges(out))
+				tell := report.Exchanges(out)
+				if f.redact {
+					tell = report.Redacted(tell)
+				}
+				p.OnRow(tell)
 				return p.RunAll(cmd.Context())
 			})
 		},

@@ -41,7 +41,7 @@ func judgedOf(s *detect.Snapshot) judged {
 	return j
 }
 
-func builtin(t *testing.T) detect.Options {
+func builtin(t testing.TB) detect.Options {
 	t.Helper()
 	set, err := rules.Load()
 	if err != nil {

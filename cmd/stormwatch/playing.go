@@ -173,26 +173,18 @@ func (h *playhead) move(ctx context.Context, passed time.Duration) (moved bool, 
 	return moved || h.at != before, err
 }
 
-// seek goes towards the goal: back at once, on in slices, so that what lies
-// between is seen to pass.
+// seek goes to the goal, by way of the checkpoint before it.
 func (h *playhead) seek(ctx context.Context) error {
 	if h.goal >= h.end && h.at >= h.end { // it is there
 		h.goal = 0
 		return nil
 	}
-	if h.goal < h.r.Now() {
-		if err := h.r.Seek(ctx, h.goal); err != nil {
-			h.at = min(h.r.Now(), h.end)
-			return err
-		}
-	}
-	there, err := h.slice(ctx, h.goal)
-	if there {
-		h.at, h.goal = h.goal, 0
+	if err := h.r.Seek(ctx, h.goal); err != nil {
+		h.at = min(h.r.Now(), h.end)
 		return err
 	}
-	h.at = min(h.r.Now(), h.end)
-	return err
+	h.at, h.goal = h.goal, 0
+	return nil
 }
 
 // publish shows the present state, with all events of the recording to jump to.

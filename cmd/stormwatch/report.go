@@ -41,7 +41,7 @@ is the worst there was. Exit codes: 0 below --fail-on, 3 at or above it, 1 error
 	names := append(report.Names(), "svg")
 	c.Flags().StringVar(&r.format, "format", "text", strings.Join(names[:len(names)-1], ", ")+" or svg")
 	c.Flags().StringVar(&r.failOn, "fail-on", "storm", "storm, overload, watch or never")
-	c.Flags().DurationVar(&r.span, "for", time.Minute, "how long to watch live input; where given, also how long to read a stream or file")
+	c.Flags().Var(newReceiver(&r.span, &r.o.For), "for", "how long to watch live input; where given, also how long to read a stream or file. Of a throttle-list, what it is for: nginx, haproxy, envoy or csv")
 	c.Flags().IntVar(&r.o.Top, "top", 0, "clients listed")
 	c.Flags().BoolVar(&r.o.Snippets, "snippets", false, "text: configuration under each mitigation")
 	c.Flags().StringVar(&r.screen, "screen", "overview", "svg: the screen that is drawn, as in the console's command bar: overview, clients, chains, fix ...")
@@ -64,8 +64,13 @@ func (r *reporting) run(cmd *cobra.Command, st *streams, f *flags, args []string
 	if r.span <= 0 {
 		return usage{fmt.Errorf("--for %s: a time above 0, such as 60s", r.span)}
 	}
+	if r.o.ClientBy, r.o.Redact = f.clientBy, f.redact; r.format == throttleList {
+		if err := listable(r.o); err != nil {
+			return usage{err}
+		}
+	}
 	ctx := cmd.Context()
-	if cmd.Flags().Changed("for") { // streams too: they are judged as far as they were read
+	if timed(cmd) { // streams too: they are judged as far as they were read
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.span)
 		defer cancel()

@@ -57,13 +57,19 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 	p := newLivePlayer(o, ins)
 	p.marks, p.redact = f.marks, f.redactor()
 	done := make(chan error, 1)
-	go func() { done <- p.run(ctx) }()
+	go func() {
+		err := p.run(ctx)
+		if err != nil {
+			cancel() // the console has nothing more to show
+		}
+		done <- err
+	}()
 	if !screen {
 		return plain(ctx, st.out, p, done)
 	}
 	err := ui.Run(ctx, p, f.console(st))
 	cancel()
-	return errors.Join(err, ignoreCancel(<-done))
+	return errors.Join(ignoreCancel(err), ignoreCancel(<-done))
 }
 
 func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options, ins []input, screen bool, speed float64) error {

@@ -30,7 +30,7 @@ func classOf(r *Result) uint8 {
 		return classLost
 	case r.Status < 400 && r.Reason == capture.BodyRefusal:
 		return classBody
-	case (r.Status == 429 || r.Status >= 500) && r.Hint.Usable():
+	case r.Status >= 400 && r.Hint.Usable(): // 403 and 413 too, where they name a wait (RFC 9110 section 15.5.14)
 		return classHinted
 	}
 	switch r.Status {

@@ -54,9 +54,9 @@ func (s *Set) evictFailures(n int) {
 func (s *Set) evictKeys(n int) {
 	var all []aged
 	for sh := range s.shards {
-		for i := range s.shards[sh].keys {
-			if k := &s.shards[sh].keys[i]; k.live && k.opens == 0 {
-				all = append(all, aged{k.last, k.hash, int32(sh), int32(i)})
+		for i := range int32(s.shards[sh].keys.len()) {
+			if k := s.shards[sh].keys.at(i); k.live && k.opens == 0 {
+				all = append(all, aged{k.last, k.hash, int32(sh), i})
 			}
 		}
 	}
@@ -93,9 +93,9 @@ func (s *Set) sweep(now int64) {
 	s.swept = now / sweepEvery
 	for sh := range s.shards {
 		m := &s.shards[sh]
-		for i := range m.keys {
-			if k := &m.keys[i]; k.live && k.opens == 0 && now-k.last > idleKey {
-				m.dropKey(int32(i))
+		for i := range int32(m.keys.len()) {
+			if k := m.keys.at(i); k.live && k.opens == 0 && now-k.last > idleKey {
+				m.dropKey(i)
 			}
 		}
 		m.sweepSeeds(now - idleKey)

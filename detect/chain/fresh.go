@@ -15,10 +15,10 @@ const (
 func (m *Matcher) freshRate(r *Request, w *who) float64 {
 	rate := math.Inf(1)
 	if w.known {
-		rate = m.keyRate(&m.keys[w.own], r.Start)
+		rate = m.keyRate(m.keys.at(w.own), r.Start)
 	}
 	if w.otherKnown {
-		rate = min(rate, m.keyRate(&m.keys[w.other], r.Start))
+		rate = min(rate, m.keyRate(m.keys.at(w.other), r.Start))
 	}
 	if math.IsInf(rate, 1) {
 		rate = 0
@@ -52,8 +52,35 @@ func (m *Matcher) control(r *Request, w *who) float64 {
 	if w.voice < 0 {
 		return 0
 	}
-	t := &m.model.fresh.slots[m.keys[w.voice].tmpl]
+	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
 	n := float64(t.waits.n) / unit
 	_, _, density, _ := t.waits.at(placeOf(w.sinceFresh))
 	return t.again * density * n / (n + trustRepeat)
 }
+
+// paced tells whether a request keeps to the pace of its path, by those who keep
+// asking for it after successes: pollers that have not shown their own pace yet.
+func (m *Matcher) paced(w *who) bool {
+	if w.voice < 0 || m.keys.at(w.voice).afterOK.n >= needBeats {
+		return false
+	}
+	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
+	// Waits after failures count for little, so that a crowd that only fails and comes
+	// back at one pace does not get here.
+	if t.waits.n < paceWaits*unit || float64(t.waits.n) < paceServed*float64(t.starts) {
+		return false
+	}
+	mass := float32(0)
+	at := placeOf(w.sinceFresh).bin
+	for b := max(at-paceWithin, 0); b <= min(at+paceWithin, fineBins-1); b++ {
+		mass += t.waits.fine[b]
+	}
+	return mass >= paceShare
+}
+
+const (
+	paceWaits  = 10
+	paceServed = .3 // of the starts
+	paceWithin = 3  // bins: a tenth
+	paceShare  = .6 // of the waits, of which the prior holds 4 of 14 at first
+)

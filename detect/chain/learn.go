@@ -70,7 +70,7 @@ func (m *Matcher) learn(r *Request, w *who, d *decision) {
 	if w.onBeat {
 		weight = 1
 	}
-	if slot := m.keys[w.own].tmpl; w.voice >= 0 && slot != 0 && weight >= leastWeight {
+	if slot := m.keys.at(w.own).tmpl; w.voice >= 0 && slot != 0 && weight >= leastWeight {
 		m.lessons.notes = append(m.lessons.notes, note{of: noteFresh, slot: slot, bin: uint16(placeOf(w.sinceFresh).bin), weight: uint16(weight * unit)})
 	}
 }
@@ -98,10 +98,10 @@ func (m *Matcher) retried(r *Request, j int, p float64) {
 	}
 	if r.Cred != 0 {
 		if o.byCred >= 0 && o.cred == r.Cred {
-			m.keys[o.byCred].linked(p, o.addr != r.Addr)
+			m.keys.at(o.byCred).linked(p, o.addr != r.Addr)
 		}
 		if o.byAddr >= 0 && o.addr == r.Addr {
-			m.keys[o.byAddr].linked(p, o.cred != r.Cred)
+			m.keys.at(o.byAddr).linked(p, o.cred != r.Cred)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (md *model) take(l *lessons) {
 	for c := range l.children {
 		for a := range l.children[c] {
 			md.quits.children[c][a] += l.children[c][a]
-			md.quits.failures[c][a] += l.failures[c][a]
+			md.quits.lapsed[c][a] += l.failures[c][a]
 		}
 		for late := range l.credit[c] {
 			for e, x := range l.credit[c][late] {

@@ -12,7 +12,7 @@ type Matcher struct {
 	model *model // frozen between barriers
 	last  int64  // latest barrier
 
-	keys     []key
+	keys     keySlab
 	freeKeys []int32
 	byHash   table
 	byID     table // the latest failure of each stable id
@@ -59,6 +59,10 @@ func (m *Matcher) Request(r *Request) Link {
 	}
 	w := m.who(r)
 	m.collect(r, &w)
+	m.challenged(r)
+	if len(m.candidates) > 0 && !w.onBeat {
+		w.onBeat = m.paced(&w)
+	}
 	var d decision
 	switch {
 	case w.onBeat && r.Idem == 0 && !r.declares():
@@ -116,11 +120,11 @@ func (m *Matcher) who(r *Request) (w who) {
 	}
 	if w.known {
 		w.voice = w.own
-		w.onBeat = m.keys[w.own].beat(r.Start)
+		w.onBeat = m.keys.at(w.own).beat(r.Start)
 	}
 	if w.otherKnown {
-		w.onBeat = m.keys[w.other].beat(r.Start) || w.onBeat
-		if w.known && m.keys[w.other].lastFresh < m.keys[w.own].lastFresh {
+		w.onBeat = m.keys.at(w.other).beat(r.Start) || w.onBeat
+		if w.known && m.keys.at(w.other).lastFresh < m.keys.at(w.own).lastFresh {
 			w.voice = w.other
 		}
 	}
@@ -128,7 +132,7 @@ func (m *Matcher) who(r *Request) (w who) {
 		w.voice = -1
 	}
 	if w.voice >= 0 {
-		w.sinceFresh = float64(r.Start-m.keys[w.voice].lastFresh)/1e9 + m.dither
+		w.sinceFresh = float64(r.Start-m.keys.at(w.voice).lastFresh)/1e9 + m.dither
 	}
 	return w
 }
@@ -138,7 +142,7 @@ func (m *Matcher) key(hash uint64, r *Request) (i int32, known bool) {
 	i = m.find(hash, r.Addr)
 	if known = i >= 0; !known {
 		i = m.newKey(hash, r.Start)
-		m.keys[i].home = uint32(r.Addr)
+		m.keys.at(i).home = uint32(r.Addr)
 	}
 	m.shape(i, r.Template)
 	return i, known
@@ -148,7 +152,7 @@ func (m *Matcher) key(hash uint64, r *Request) (i int32, known bool) {
 // made only where several addresses use the credential: machines that share it
 // are told apart by it.
 func (m *Matcher) otherKey(hash uint64, r *Request, w *who) {
-	k := &m.keys[w.own]
+	k := m.keys.at(w.own)
 	k.shared = k.shared || k.home != uint32(r.Addr)
 	if k.shared {
 		w.other, w.otherKnown = m.key(hash, r)
@@ -177,20 +181,15 @@ func (m *Matcher) newKey(hash uint64, now int64) int32 {
 func (m *Matcher) place(k key) (i int32) {
 	if n := len(m.freeKeys); n > 0 {
 		i, m.freeKeys = m.freeKeys[n-1], m.freeKeys[:n-1]
-		m.keys[i] = k
 	} else {
-		i = int32(len(m.keys))
-		if i == int32(cap(m.keys)) {
-			// By half each time: append's quarter copies each key five times over.
-			m.keys = slices.Grow(m.keys, max(len(m.keys)/2, 64))
-		}
-		m.keys = append(m.keys, k)
+		i = m.keys.more()
 	}
+	*m.keys.at(i) = k
 	return i
 }
 
 func (m *Matcher) dropKey(i int32) {
-	k := &m.keys[i]
+	k := m.keys.at(i)
 	m.byHash.remove(k.hash)
 	m.lessons.templates[k.tmpl].keys--
 	k.live = false
@@ -200,7 +199,7 @@ func (m *Matcher) dropKey(i int32) {
 
 // shape gives a key its template, once that has a slot.
 func (m *Matcher) shape(i int32, template uint64) {
-	k := &m.keys[i]
+	k := m.keys.at(i)
 	if k.tmpl != 0 {
 		return
 	}
@@ -239,7 +238,7 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 	if r.Cred == 0 {
 		own = -2 // nothing was found by credential
 	}
-	for i := m.keys[list].open; i >= 0; {
+	for i := m.keys.at(list).open; i >= 0; {
 		o := &m.failures.all[i]
 		sameAddr, sameCred := o.addr == r.Addr, o.cred == r.Cred
 		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)+o.held()
@@ -257,6 +256,26 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 		}
 	}
 }
+
+// challenged takes a request that now carries a credential for the answer to a
+// challenge that the same without one met with (RFC 9110 section 11.6.1): that is no
+// retry, and one such failure is over.
+func (m *Matcher) challenged(r *Request) {
+	met := int32(-1)
+	m.candidates = slices.DeleteFunc(m.candidates, func(c candidate) bool {
+		o := &m.failures.all[c.open]
+		yes := r.Cred != 0 && o.cred == 0 && (o.class == class401 || o.status == proxyChallenge) && o.attempt == 1
+		if yes {
+			met = c.open
+		}
+		return yes
+	})
+	if met >= 0 {
+		m.discard(met)
+	}
+}
+
+const proxyChallenge = 407
 
 // decision is what a request is taken for.
 type decision struct {
@@ -298,7 +317,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 		if i < 0 {
 			continue
 		}
-		k := &m.keys[i]
+		k := m.keys.at(i)
 		m.renew(r, k)
 		if d.pick < 0 {
 			k.lastFresh = r.Start
@@ -308,7 +327,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 		}
 		k.last, k.state = r.Start, inFlight
 	}
-	t := &m.lessons.templates[m.keys[w.own].tmpl]
+	t := &m.lessons.templates[m.keys.at(w.own).tmpl]
 	if w.clean && w.known {
 		t.repeats++
 	}
@@ -319,7 +338,7 @@ func (m *Matcher) moveOn(r *Request, w *who, d *decision) {
 	c := &m.candidates[d.pick]
 	o := &m.failures.all[c.open]
 	if o.attempt == 1 {
-		m.keys[w.own].firstWait = float32(c.wait.wait)
+		m.keys.at(w.own).firstWait = float32(c.wait.wait)
 	}
 	m.claim(c.open, r.Start)
 }
@@ -339,11 +358,11 @@ func (m *Matcher) Outcome(r *Result) {
 	byAddr, byCred := m.find(a, r.Addr), int32(-1)
 	if r.Cred != 0 {
 		if byCred = m.find(credHash(r.Op, r.Cred), r.Addr); byCred >= 0 {
-			m.keys[byCred].finish(r.Failed)
+			m.keys.at(byCred).finish(r.Failed)
 		}
 	}
 	if byAddr >= 0 {
-		m.keys[byAddr].finish(r.Failed)
+		m.keys.at(byAddr).finish(r.Failed)
 	}
 	if !r.Failed || r.Outcome == capture.Pending {
 		return
@@ -351,19 +370,19 @@ func (m *Matcher) Outcome(r *Result) {
 	if byAddr < 0 {
 		byAddr = m.newKey(a, r.Start)
 		m.shape(byAddr, r.Template)
-		m.keys[byAddr].finish(true)
+		m.keys.at(byAddr).finish(true)
 	}
 	if byCred < 0 && r.Cred != 0 {
 		byCred = m.newKey(credHash(r.Op, r.Cred), r.Start)
 		m.shape(byCred, r.Template)
-		m.keys[byCred].finish(true)
+		m.keys.at(byCred).finish(true)
 	}
 	if r.Link.Attempt <= 1 {
 		own := byAddr
 		if byCred >= 0 {
 			own = byCred
 		}
-		m.lessons.templates[m.keys[own].tmpl].starts -= failedStart
+		m.lessons.templates[m.keys.at(own).tmpl].starts -= failedStart
 	}
 	m.wait(r, byAddr, byCred)
 }

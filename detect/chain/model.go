@@ -35,6 +35,7 @@ func newModel() *model {
 // quits is how many failures of a class and attempt are retried.
 type quits struct {
 	children, failures [classes][quitAttempts + 1]int64 // fixed point; attempt 0: the class
+	lapsed             [classes][quitAttempts + 1]int64 // failures of the second at hand
 	q                  [classes][quitAttempts + 1]float64
 }
 
@@ -42,6 +43,12 @@ const (
 	quitAttempts = 12
 	priorRetried = .6 // chains-trial.md point 5, of weight pseudo
 	forgetQuits  = 1 << 13 * unit
+
+	// Failures that pass a quantile of the wait in one second say one thing: before
+	// any retry was seen, a crowd that failed together and waits longer than the prior
+	// thinks would seem not to retry at all, and never get over it
+	// (TestCrowdThatWaitsLong).
+	lapsedAtOnce = 2 * unit
 )
 
 func newQuits() (q quits) {
@@ -55,6 +62,11 @@ func (q *quits) refresh() {
 		up := priorRetried
 		for a := range q.q[c] {
 			n, f := &q.children[c][a], &q.failures[c][a]
+			if q.children[c][0] < waitsToTrust*unit {
+				q.lapsed[c][a] = min(q.lapsed[c][a], lapsedAtOnce)
+			}
+			*f += q.lapsed[c][a]
+			q.lapsed[c][a] = 0
 			if *f > forgetQuits {
 				*n, *f = *n/2, *f/2
 			}

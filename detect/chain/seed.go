@@ -58,14 +58,19 @@ func (m *Matcher) succeed(hash uint64) {
 	case c.pos == seedling:
 		c.state = succeeded
 	default:
-		m.keys[c.pos-1].finish(false)
+		m.keys.at(int32(c.pos - 1)).finish(false)
 	}
 }
 
 // dropSeed forgets a seed.
 func (m *Matcher) dropSeed(c cell) {
 	m.byHash.remove(c.hash)
-	m.lessons.templates[c.tmpl].keys--
+	m.dropped(c.tmpl)
+}
+
+// dropped counts a seed that is there no more.
+func (m *Matcher) dropped(tmpl uint16) {
+	m.lessons.templates[tmpl].keys--
 	m.stats.Keys--
 }
 
@@ -81,7 +86,8 @@ func (m *Matcher) sweepSeeds(before int64) {
 				i++
 				continue
 			}
-			m.dropSeed(*c)
+			m.dropped(c.tmpl)
+			p.vacate(i)
 		}
 	}
 }

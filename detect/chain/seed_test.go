@@ -65,11 +65,11 @@ func TestSeedsAreSmall(t *testing.T) {
 		q := Request{Seq: i + 1, Start: now + int64(i), Op: i, Addr: 1}
 		m.Outcome(&Result{Seq: i + 1, Op: i, Addr: 1, Start: q.Start, End: q.Start + 1, Link: m.Request(&q)})
 	}
-	if st := s.Stats(); st.Keys != 50_000 || len(m.keys) != 0 {
-		t.Errorf("%d keys, of which %d have grown", st.Keys, len(m.keys))
+	if st := s.Stats(); st.Keys != 50_000 || m.keys.len() != 0 {
+		t.Errorf("%d keys, of which %d have grown", st.Keys, m.keys.len())
 	}
 	m.Request(&Request{Seq: 50_001, Start: now + second, Op: 9, Addr: 1})
-	if len(m.keys) != 1 || m.keys[0].first != now+9 || m.keys[0].repeats != 1 {
+	if m.keys.len() != 1 || m.keys.at(0).first != now+9 || m.keys.at(0).repeats != 1 {
 		t.Errorf("the key asked for twice: %+v", m.keys)
 	}
 	s.Barrier(now + 2*second)

@@ -114,7 +114,7 @@ func (s *Set) Clone() *Set {
 	for i := range c.shards {
 		m := &c.shards[i]
 		m.model = c.model
-		m.keys = slices.Clone(m.keys)
+		m.keys = m.keys.clone()
 		m.freeKeys = slices.Clone(m.freeKeys)
 		m.quits = nil
 		m.byHash = m.byHash.clone()

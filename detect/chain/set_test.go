@@ -125,7 +125,7 @@ func TestBounds(t *testing.T) {
 	for i := range 100 { // one key, all at once
 		fail(1, 1, now+int64(i))
 	}
-	if m := s.Shard(s.ShardOf(1)); m.keys[m.find(addrHash(1, 1), 1)].opens > defaultMaxOpen || s.Stats().Capped < 100-defaultMaxOpen {
+	if m := s.Shard(s.ShardOf(1)); m.keys.at(m.find(addrHash(1, 1), 1)).opens > defaultMaxOpen || s.Stats().Capped < 100-defaultMaxOpen {
 		t.Errorf("capped %d", s.Stats().Capped)
 	}
 	for range 121 {

@@ -139,13 +139,18 @@ func (p *part) resize(n int) {
 	}
 }
 
-// remove deletes a hash that is there. Later cells move back into the gap, never
-// before their home.
+// remove deletes a hash that is there.
 func (p *part) remove(hash uint64) {
 	i := p.home(hash)
 	for p.cells[i].hash != hash || p.cells[i].pos == 0 {
 		i = p.after(i)
 	}
+	p.vacate(i)
+}
+
+// vacate empties a cell. Later cells move back into the gap, never before their
+// home.
+func (p *part) vacate(i int) {
 	for j := i; ; {
 		j = p.after(j)
 		if p.cells[j].pos == 0 {

@@ -43,7 +43,7 @@ const longestExposure = 60
 // While few retries have been seen, the quantiles are those of a prior, and say
 // nothing: in a storm that starts at once nobody would seem to retry before the
 // first one does (TestStormFromColdStart). These stand in, in seconds.
-var unknownWait = [quartiles]float64{8, 15, 30, 60}
+var unknownWait = [quartiles]float64{15, 30, 45, 60}
 
 const waitsToTrust = 10 // retries at which quantiles count half
 
@@ -68,7 +68,7 @@ func (m *Matcher) expose(o *open) {
 
 // list puts a failure on the list of a key; the oldest leaves a full one.
 func (m *Matcher) list(i, at int32, byCred bool) {
-	k := &m.keys[at]
+	k := m.keys.at(at)
 	o := &m.failures.all[i]
 	if byCred {
 		o.byCred, o.nextC = at, k.open
@@ -106,7 +106,7 @@ func (m *Matcher) unlist(i int32, byCred bool) {
 	if at < 0 {
 		return
 	}
-	k := &m.keys[at]
+	k := m.keys.at(at)
 	link := &k.open
 	for *link != i {
 		if p := &m.failures.all[*link]; byCred {
@@ -132,7 +132,7 @@ func (m *Matcher) discard(i int32) {
 }
 
 // own returns the key that speaks for a failure: by credential if it has one.
-func (m *Matcher) own(o *open) *key { return &m.keys[m.ownList(o)] }
+func (m *Matcher) own(o *open) *key { return m.keys.at(m.ownList(o)) }
 
 func (m *Matcher) ownList(o *open) int32 {
 	if o.byCred >= 0 {
@@ -165,10 +165,10 @@ func (m *Matcher) claim(i int32, now int64) {
 func (m *Matcher) busy(o *open, ns int64) {
 	ns = max(ns, 0)
 	if o.byAddr >= 0 {
-		m.keys[o.byAddr].busy += ns
+		m.keys.at(o.byAddr).busy += ns
 	}
 	if o.byCred >= 0 {
-		m.keys[o.byCred].busy += ns
+		m.keys.at(o.byCred).busy += ns
 	}
 	m.lessons.templates[m.own(o).tmpl].busy += ns
 }

@@ -98,7 +98,7 @@ func (m *Matcher) hazard(r *Request, j int) float64 {
 	c.density = q * mixed
 	c.rate = c.density / math.Max(.03, 1-q*passed)
 	if c.cross {
-		c.rate *= m.keys[c.list].crossShare()
+		c.rate *= m.keys.at(c.list).crossShare()
 	}
 	return c.rate
 }

@@ -97,6 +97,36 @@ func TestHerdsFireAndJitterDoesNot(t *testing.T) {
 	}
 }
 
+// How often a herd of a few clients is found, and jitter is not: the power of the
+// rule by size and by the width of the burst. The bounds are those measured in the
+// trial (signatures-trial, corrections to 2.3), less its noise.
+func TestPowerBySize(t *testing.T) {
+	waits := []struct {
+		name string
+		wait func(*rand.Rand, int) float64
+	}{{"fixed timer", fixed}, {"hint exact", hint}, {"doubling", doubling}, {"equal jitter", equal}, {"full jitter", full}}
+	least := map[float64]map[int]float64{.02: {5: .3, 10: .9, 20: 1, 50: 1}, .3: {20: .85, 50: 1}}
+	for _, w := range waits {
+		for _, spread := range []float64{.02, .3} {
+			for _, n := range []int{5, 10, 20, 50} {
+				hits, total := 0, runs(20, 400)
+				for seed := range total {
+					s := storm{clients: n, spread: spread, wait: w.wait}
+					hits += btoi(fired(s.events(rand.New(rand.NewPCG(uint64(seed), 7)))))
+				}
+				got := float64(hits) / float64(total)
+				t.Logf("%-12s %3.0f ms %2d clients: %.3f of %d", w.name, 1000*spread, n, got, total)
+				switch jitter := w.name == "equal jitter" || w.name == "full jitter"; {
+				case jitter && hits*200 > total:
+					t.Errorf("%s, %d clients after %g s: %.3f", w.name, n, spread, got)
+				case !jitter && w.name != "doubling" && got < least[spread][n]:
+					t.Errorf("%s, %d clients after %g s: %.3f, want %.2f", w.name, n, spread, got, least[spread][n])
+				}
+			}
+		}
+	}
+}
+
 func btoi(b bool) int {
 	if b {
 		return 1

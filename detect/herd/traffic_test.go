@@ -67,6 +67,26 @@ func nulls() []null {
 				return 20
 			}, 400, 30, 2000)
 		}},
+		// Each at its own pace and phase, with the noise of a timer.
+		{"pollers every 1 to 5 s", func(r *rand.Rand) []event {
+			var out []event
+			for c := range 150 {
+				pace := 1 + 4*r.Float64()
+				for t := pace * r.Float64(); t < 30; t += pace + .003*r.ExpFloat64() {
+					out = append(out, event{at: epoch0 + ns(t), gap: second, client: c, agent: 1, attempt: 2})
+				}
+			}
+			return out
+		}},
+		{"pollers every 2 s", func(r *rand.Rand) []event {
+			var out []event
+			for c := range 100 {
+				for t := 2 * r.Float64(); t < 30; t += 2 + .003*r.ExpFloat64() {
+					out = append(out, event{at: epoch0 + ns(t), gap: second, client: c, agent: 1, attempt: 2})
+				}
+			}
+			return out
+		}},
 		{"page loads", func(r *rand.Rand) []event {
 			var out []event
 			for _, e := range arrivals(r, constant(5), 5, 30, 300) {

@@ -98,6 +98,8 @@ type Machine struct {
 	runFrom      int64 // first second of the run of failures that lasts until now; 0 none
 	lastGap      int64 // latest known median gap
 
+	calmEnded, calmFailed int64 // outcomes of first attempts in calm
+
 	served served
 	tip    regression
 }
@@ -259,6 +261,8 @@ func (m *Machine) stepCalm(s *Second, five *window) {
 		}
 	}
 	if five.calm() {
+		m.calmEnded += s.FirstEnded
+		m.calmFailed += s.FirstFailed
 		m.base.admit(s.First)
 		if m.base.known() {
 			m.phase = calm

@@ -43,6 +43,7 @@ type Reading struct {
 	ImpatientShare         float64 // of all attempts
 	Onset                  int64   // first second of the failures that last until now; 0 none
 	OnsetCensored          bool    // the input begins with them: they may be older
+	Signs
 }
 
 const (
@@ -73,6 +74,7 @@ func (m *Machine) Reading() Reading {
 	if m.phase == afterBurst {
 		m.readAfter(&r)
 	}
+	m.readSigns(&r)
 	return r
 }
 
@@ -110,7 +112,8 @@ func (m *Machine) readCapacity(r *Reading) {
 	if f := r.FreshMedian10; f > 0 {
 		r.ExceedsCapacity = (f - r.Capacity) / math.Sqrt(f/float64(min(tenSeconds, m.n)))
 	}
-	r.Tipping, r.TippingKnown = m.tip.tipping(r.Fresh)
+	long := m.since(m.recent(), deficitLong) // five seconds of demand vary too much to be divided by so small a slope
+	r.Tipping, r.TippingKnown = m.tip.tipping(long.per(long.first))
 }
 
 func (m *Machine) readShares(r *Reading) {

@@ -11,6 +11,7 @@ type window struct {
 	first, ended, failed, refused int64 // of first attempts
 	attempts, retries, good       int64
 	allRefused, impatient         int64
+	allFailed                     int64
 }
 
 func (w *window) add(s *Second) {
@@ -23,6 +24,7 @@ func (w *window) add(s *Second) {
 	w.good += s.Good
 	w.allRefused += s.Refused
 	w.impatient += s.Impatient
+	w.allFailed += s.Failed
 }
 
 // share is the failing share of first attempts; 0 without an outcome.

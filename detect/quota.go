@@ -1,0 +1,164 @@
+package detect
+
+import (
+	"math"
+	"math/bits"
+
+	"stormwatch/capture"
+	"stormwatch/rules"
+)
+
+// quotas count, by credential, who draws on a limit: many instances, each modest, may
+// exceed it together. A credential is followed from its first refusal on.
+type quotas struct {
+	slots []quota
+	epoch int64
+	any   bool
+}
+
+const (
+	quotaSlots   = 64
+	quotaEpoch   = 30 * tick // a reading covers the present epoch and the one before
+	quotaIdle    = 120 * tick
+	quotaBuckets = 64
+)
+
+type quota struct {
+	key         uint64 // the credential; 0 none
+	last, since int64
+	now, before quotaCounts
+	refusedAt   int64 // second of the latest refusal
+}
+
+type quotaCounts struct {
+	first, good    int64
+	refused, other int64 // refusals for want of quota; for another reason
+	seconds        int64 // in which it was refused
+	instances      [16]uint64
+	byInstance     [quotaBuckets]int32 // first attempts
+}
+
+func (c *quotaCounts) add(o *quotaCounts) {
+	c.first += o.first
+	c.good += o.good
+	c.refused += o.refused
+	c.other += o.other
+	c.seconds += o.seconds
+	for i := range c.instances {
+		c.instances[i] |= o.instances[i]
+	}
+	for i := range c.byInstance {
+		c.byInstance[i] += o.byInstance[i]
+	}
+}
+
+func (q *quotas) turn(now int64) {
+	if !q.any || now-q.epoch < quotaEpoch {
+		return
+	}
+	twice := now-q.epoch >= 2*quotaEpoch
+	q.epoch = now
+	for i := range q.slots {
+		s := &q.slots[i]
+		s.before, s.now = s.now, quotaCounts{}
+		if twice {
+			s.before = quotaCounts{}
+		}
+		s.since = max(s.since, now-quotaEpoch)
+	}
+}
+
+func (q *quotas) clone() quotas {
+	c := *q
+	c.slots = append([]quota(nil), q.slots...)
+	return c
+}
+
+// note counts a request or an outcome in the second that begins at now.
+func (q *quotas) note(f *flight, outcome bool, now int64) {
+	x := &f.rec
+	if x.Credential == 0 || !q.any && (!outcome || !x.Refused()) {
+		return
+	}
+	if !q.any {
+		q.any, q.epoch, q.slots = true, now, make([]quota, quotaSlots)
+	}
+	s := &q.slots[mix(x.Credential, 0x9e3779b97f4a7c15)%quotaSlots]
+	if s.key != x.Credential {
+		if !outcome || !x.Refused() || s.key != 0 && now-s.last < quotaIdle {
+			return
+		}
+		*s = quota{key: x.Credential, since: now}
+	}
+	s.last = now
+	if !outcome {
+		if f.link.Attempt <= 1 {
+			s.now.begin(f.addr)
+		}
+		return
+	}
+	switch {
+	case !x.Failed():
+		s.now.good++
+	case !x.Refused():
+	case x.Reason == capture.Throttle || x.Reason == capture.Quota || x.Reason == capture.BodyRefusal:
+		s.now.refused++
+		if s.refusedAt != now {
+			s.refusedAt = now
+			s.now.seconds++
+		}
+	default:
+		s.now.other++
+	}
+}
+
+// begin counts a first attempt of an instance.
+func (c *quotaCounts) begin(instance uint64) {
+	c.first++
+	h := mix(instance, 0xe7037ed1a0b428db)
+	c.instances[h%1024/64] |= 1 << (h % 64)
+	c.byInstance[h>>32%quotaBuckets]++
+}
+
+func (c *quotaCounts) many() float64 {
+	n := 0
+	for _, w := range c.instances {
+		n += bits.OnesCount64(w)
+	}
+	return math.Round(-1024 * math.Log(max(1-float64(n)/1024, 1./1024)))
+}
+
+// quotaFeatures set what tells of the credential that is refused most. Where nobody
+// is refused, or nobody shows a credential, there is no quota to speak of.
+func (e *engine) quotaFeatures(v *rules.Values) {
+	var most quotaCounts
+	since, all := e.now, int64(0)
+	for i := range e.pop.quotas.slots {
+		s := &e.pop.quotas.slots[i]
+		c := s.before
+		c.add(&s.now)
+		all += c.refused + c.other
+		if c.refused > most.refused {
+			most, since = c, s.since
+		}
+	}
+	n := most.refused
+	largest := int32(0)
+	for _, k := range most.byInstance {
+		largest = max(largest, k)
+	}
+	w, _ := e.pop.last(e.now, window)
+	span := max(seconds(e.now-since), 1)
+	v.Set(rules.QuotaRefusals, float64(n), n)
+	v.Set(rules.QuotaSeconds, float64(most.seconds), n)
+	v.Set(rules.QuotaInstances, most.many(), n)
+	v.Set(rules.QuotaRefusalShare, share(n, max(all, w.refused, 1)), n)
+	v.Set(rules.QuotaLargest, share(int64(largest), most.first), most.first)
+	v.Set(rules.QuotaDemand, float64(most.first)/span, most.first)
+	v.Set(rules.QuotaServed, float64(most.good)/span, most.good)
+	excess := 0.
+	if sum := most.first + most.good; sum > 0 {
+		excess = float64(most.first-most.good) / math.Sqrt(float64(sum))
+	}
+	v.Set(rules.QuotaExcess, excess, most.first)
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"stormwatch/detect"
+)
+
+// reach tells whether acting on a few clients would do, and whom to leave alone.
+func (p *page) reach(s *detect.Snapshot) {
+	if len(s.Reach) > 0 {
+		r, few := detect.Worthwhile(s.Reach)
+		text := "throttle " + Count(r.Clients) + " of " + Count(r.Of) + " clients: " + shareOf(r.Share) + " of the avoidable load (--format throttle-list)"
+		if !few {
+			text = "the first " + Count(r.Clients) + " of " + Count(r.Of) + " clients make " + shareOf(r.Share) + " of the avoidable load: act on all of them, not on a few"
+		}
+		p.term(2, "reach", labels, text)
+	}
+	if s.Victims > 0 {
+		p.term(2, "victims", labels, several(s.Victims, "client")+" refused at the first attempt and never retrying: leave them alone")
+	}
+	if Known(s.Newcomers) {
+		text := percent(s.Newcomers) + " of the clients of the incident were not seen before it"
+		if s.Newcomers.V >= .5 {
+			text += ": new demand, such as a campaign's, rather than the same clients asking again"
+		}
+		p.term(2, "new", labels, text)
+	}
+}
+
+func shareOf(v float64) string { return percent(detect.Some(v)) }
+
+// growth tells what is asked for more than before the incident.
+func (p *page) growth(s *detect.Snapshot) {
+	if len(s.Growth) == 0 {
+		return
+	}
+	p.head("Grown", "first attempts per second before the incident and in it")
+	for i := range s.Growth {
+		g := &s.Growth[i]
+		text := clip(g.Name, 60) + "  " + perSecond(detect.Some(g.Before)) + " -> " + perSecond(detect.Some(g.PerS))
+		if g.Kind != "client" && Known(g.New) {
+			text += "; " + percent(g.New) + " of its clients new"
+		} else if g.Kind == "client" && g.New.V > 0 {
+			text += "; new"
+		}
+		p.term(2, g.Kind, labels, text)
+	}
+}
+
+type jsonReach struct {
+	Clients int     `json:"clients"`
+	Of      int     `json:"of"`
+	Share   measure `json:"share"`
+}
+
+type jsonGrowth struct {
+	Kind   text    `json:"kind"`
+	Name   text    `json:"name"`
+	Before measure `json:"before_per_s"`
+	PerS   measure `json:"per_s"`
+	New    number  `json:"new_share"`
+}
+
+func reachOf(r *detect.Reach) jsonReach { return jsonReach{r.Clients, r.Of, measure(r.Share)} }
+
+func growthOf(g *detect.Growth) jsonGrowth {
+	return jsonGrowth{text(g.Kind), text(g.Name), measure(g.Before), measure(g.PerS), number(g.New)}
+}
