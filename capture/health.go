@@ -16,20 +16,21 @@ type Health struct {
 	Read       uint64
 	Used       uint64 // units that carried traffic stormwatch reads
 	Skipped    []Skip
-	Repeated   uint64 // units whose content had been read before, in whole or in part
-	Bounds     []Skip // bounds that were reached, and how often; these are no units
-	Dropped    uint64 // by the kernel, before the source
-	Copies     uint64 // units captured more than once, beyond the first: neither used nor skipped
-	GapBytes   uint64 // lost inside connections
-	Late       uint64 // exchanges that came after the watermark
-	ClockSteps uint64 // times the clock of the input went backwards
-	Encrypted  uint64 // connections that could not be read
-	Rejected   uint64 // attempts to connect that were answered by a reset, so that no request was sent
-	Cut        uint64 // connections of which too little was captured of each packet to read a message
-	QUIC       uint64 // packets that carry HTTP/3, which is encrypted
-	Unasked    uint64 // answers that servers sent to close idle connections: they answer no request
-	Truncated  bool   // the input ended inside a record
-	Resolution int64  // clock resolution in nanoseconds; 0 unknown
+	Repeated   uint64  // units whose content had been read before, in whole or in part
+	Bounds     []Skip  // bounds that were reached, and how often; these are no units
+	Dropped    uint64  // by the kernel, before the source
+	Copies     uint64  // units captured more than once, beyond the first: neither used nor skipped
+	GapBytes   uint64  // lost inside connections
+	Late       uint64  // exchanges that came after the watermark
+	ClockSteps uint64  // times the clock of the input went backwards
+	Encrypted  uint64  // connections that could not be read
+	Rejected   uint64  // attempts to connect that were answered by a reset, so that no request was sent
+	Cut        uint64  // connections of which too little was captured of each packet to read a message
+	QUIC       uint64  // packets that carry HTTP/3, which is encrypted
+	Unasked    uint64  // answers that servers sent to close idle connections: they answer no request
+	Truncated  bool    // the input ended inside a record
+	Unread     float64 // share of a recorded input that lies behind a damaged record, where nothing can be found
+	Resolution int64   // clock resolution in nanoseconds; 0 unknown
 
 	From, To          int64  // start of the first exchange or interval and end of the last, Unix ns; 0 none yet
 	Silence, SilentAt int64  // the longest time without any, ns, and when it began

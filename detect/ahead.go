@@ -277,11 +277,11 @@ func (a *ahead) seal() error {
 // change while it goes on.
 type facts struct {
 	resolution                                int64
-	hidden                                    [4]uint64
+	hidden                                    [5]uint64
 	seesHints, sampled, failuresOnly, crowded bool
 }
 
 func factsOf(s Source) facts {
 	h := &s.Health
-	return facts{h.Resolution, [...]uint64{h.Encrypted, h.Rejected, h.Cut, h.QUIC}, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded}
+	return facts{h.Resolution, [5]uint64{h.Encrypted, h.Rejected, h.Cut, h.QUIC, uint64(1000 * h.Unread)}, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded}
 }

@@ -8,10 +8,11 @@ import (
 // hidden is what the sources judged carried and could not show. Each connection
 // carried a request at least, or was meant to.
 type hidden struct {
-	sealed, rejected, cut uint64 // connections
-	orphans               uint64 // answers without their request
-	seen                  uint64 // requests that could be read
-	quic, used            uint64 // packets: of HTTP/3, and those that were read
+	sealed, rejected, cut uint64  // connections
+	orphans               uint64  // answers without their request
+	seen                  uint64  // requests that could be read
+	quic, used            uint64  // packets: of HTTP/3, and those that were read
+	unread                float64 // share of an input that lies behind damage
 }
 
 func (e *engine) hidden() (h hidden) {
@@ -22,6 +23,7 @@ func (e *engine) hidden() (h hidden) {
 			h.cut += s.Health.Cut
 			h.quic += s.Health.QUIC
 			h.used += s.Health.Used
+			h.unread = max(h.unread, s.Health.Unread)
 		}
 	}
 	h.orphans = uint64(e.pop.total.orphans)
@@ -34,7 +36,7 @@ func (e *engine) hidden() (h hidden) {
 // requests are in those of HTTP/3 nobody knows.
 func (h *hidden) share() float64 {
 	n := h.sealed + h.rejected + h.cut + h.orphans
-	return 1 - (1-part(n, h.seen))*(1-part(h.quic, h.used))
+	return 1 - (1-part(n, h.seen))*(1-part(h.quic, h.used))*(1-h.unread)
 }
 
 func part(n, rest uint64) float64 {
@@ -73,6 +75,9 @@ func (h *hidden) kinds() (out []hiddenKind) {
 		if k.n > 0 {
 			out = append(out, k)
 		}
+	}
+	if h.unread > 0 {
+		out = append(out, hiddenKind{1, fmt.Sprintf("%.0f %% of an input lie behind a damaged record and were not read", 100*h.unread), "copy or capture it again, in binary mode"})
 	}
 	return out
 }

@@ -18,11 +18,12 @@ func TestHiddenIsNotClear(t *testing.T) {
 		set  func(h *capture.Health, n uint64)
 		told string
 	}{
-		"encrypted": {func(h *capture.Health, n uint64) { h.Encrypted = n }, "%d connections are encrypted"},
-		"refused":   {func(h *capture.Health, n uint64) { h.Rejected = n }, "%d connections refused"},
-		"cut":       {func(h *capture.Health, n uint64) { h.Cut = n }, "%d connections were cut short"},
-		"QUIC":      {func(h *capture.Health, n uint64) { h.QUIC, h.Used = n, 400 }, "QUIC, %d packets: cannot be read"},
-		"orphans":   {nil, "%d of %d answers were captured without their request"},
+		"encrypted": {func(h *capture.Health, n uint64) { h.Encrypted = n }, "<n> connections are encrypted"},
+		"refused":   {func(h *capture.Health, n uint64) { h.Rejected = n }, "<n> connections refused"},
+		"cut":       {func(h *capture.Health, n uint64) { h.Cut = n }, "<n> connections were cut short"},
+		"QUIC":      {func(h *capture.Health, n uint64) { h.QUIC, h.Used = n, 400 }, "QUIC, <n> packets: cannot be read"},
+		"damage":    {func(h *capture.Health, n uint64) { h.Unread = float64(n) / float64(n+400) }, "% of an input lie behind a damaged record"},
+		"orphans":   {nil, "<n> of <all> answers were captured without their request"},
 	}
 	for name, kind := range kinds {
 		for _, n := range []int{0, 100, 190, 210, 390} { // beside 400
@@ -52,7 +53,7 @@ func TestHiddenIsNotClear(t *testing.T) {
 				t.Errorf("%s: %d beside %d: %v, want %v", name, n, seen, v.State, state)
 			}
 			said := strings.Join(v.NextEvidence, "\n")
-			told := strings.Replace(fmt.Sprintf(kind.told, n, n+seen), "%!(EXTRA int="+fmt.Sprint(n+seen)+")", "", 1)
+			told := strings.NewReplacer("<n>", fmt.Sprint(n), "<all>", fmt.Sprint(n+seen)).Replace(kind.told)
 			if state == detect.Unknown {
 				if said = v.What; !strings.Contains(v.What, "cannot judge") || v.Do == "" {
 					t.Errorf("%s: %q, do %q", name, v.What, v.Do)

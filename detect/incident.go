@@ -50,7 +50,7 @@ func (s *verdictState) recovery(v *Verdict) int64 {
 func (s *verdictState) begin(e *engine) {
 	back := min(max((e.now-s.since+tick-1)/tick, 1), window)
 	w, _ := e.pop.last(e.now-tick, int(back)-1)
-	s.sum, s.tail = w.secondCounts, secondCounts{}
+	s.sum, s.tail, s.causes = w.secondCounts, secondCounts{}, [CauseMixed + 1]int32{}
 }
 
 // whole is the verdict on the input as a whole: the worst it has been, with the

@@ -13,13 +13,16 @@ type verdictState struct {
 	worst    Verdict
 	since    int64 // onset of the present incident; 0 when there is none
 	censored bool
-	calmFrom int64 // since when the failing share has been low; 0 while it is not
-	badUntil int64 // last second in which the word was earned anew
-	word     State // the word that was earned
-	failing  int64 // end of the last second in which many failed
-	recover  int64 // from the onset to the end of the latest incident that is over; 0 not known
-	worstEnd int64 // the same of the incident that worst speaks of
-	unnamed  bool  // all that speaks for the incident is that most is in vain
+	calmFrom int64                 // since when the failing share has been low; 0 while it is not
+	badUntil int64                 // last second in which the word was earned anew
+	word     State                 // the word that was earned
+	failing  int64                 // end of the last second in which many failed
+	recover  int64                 // from the onset to the end of the latest incident that is over; 0 not known
+	worstEnd int64                 // the same of the incident that worst speaks of
+	unnamed  bool                  // all that speaks for the incident is that most is in vain
+	beyond   int64                 // since when new demand is more than can be served; 0 it is not
+	stormed  int64                 // last second that earned the word storm
+	causes   [CauseMixed + 1]int32 // seconds of the present incident for which each was held responsible
 
 	sum      secondCounts // of the present incident, from its onset to badUntil
 	tail     secondCounts // of the seconds since, which may yet belong to it
@@ -28,21 +31,26 @@ type verdictState struct {
 }
 
 const (
-	fewest      = 30        // exchanges below which nothing is said: one client's retries could make the picture
-	heavyShare  = .05       // refusals or failures of a tenth of that are any API's daily noise
-	heavyCount  = 20        // and at least so many of them in ten seconds
-	impatientOf = .10       // share of the traffic from which a client finding is the service's storm
-	stormHold   = 5 * tick  // an alarming word stays for this long after its last proof
-	recoverHold = 30 * tick // calm for this long ends an incident
+	fewest      = 30            // exchanges below which nothing is said: one client's retries could make the picture
+	heavyShare  = .05           // refusals or failures of a tenth of that are any API's daily noise
+	heavyCount  = 20            // and at least so many of them in ten seconds
+	impatientOf = .10           // share of the traffic from which a client finding is the service's storm
+	stormHold   = 5 * tick      // an alarming word stays for this long after its last proof
+	recoverHold = 30 * tick     // calm for this long ends an incident
+	stormStay   = 15 * tick     // what is still heavy stays a storm for this long after its last proof
+	stormLeast  = .5            // of impatientOf, which a storm must fall below to be none any more
+	demandStay  = window * tick // a burst is over by then: what is beyond capacity for longer is demand
 )
 
 // verdict forms the verdict of the second that ended at e.now.
 func (j *judge) verdict(e *engine) {
 	s := &j.state
 	w, seconds := e.pop.last(e.now, 10)
+	j.followDemand(e)
 	word, cause := j.word(e, &w)
 	earned := word
-	if word >= Watch {
+	word, cause = s.steady(word, cause, e.now)
+	if word >= Watch && !(word == Watch && s.ending(e.now)) {
 		s.badUntil, s.word = e.now, word
 		s.unnamed = word == Watch && len(j.activeNames()) == 0
 		s.calmFrom = 0
@@ -59,7 +67,7 @@ func (j *judge) verdict(e *engine) {
 		case e.now-s.badUntil <= stormHold:
 			word, cause = s.word, s.now.Cause
 		case e.now-s.calmFrom <= recoverHold:
-			word = Recovering
+			word, cause = Recovering, CauseNone
 			s.recovered()
 		default:
 			s.recovered()
@@ -79,18 +87,47 @@ func (j *judge) verdict(e *engine) {
 	if before != word && e.pop.total.attempts >= fewest {
 		j.event(e.now, "state", before.String()+" -> "+word.String())
 	}
-	if word > s.worst.State || word == s.worst.State && word == earned && s.now.surer(&s.worst) {
+	s.causes[cause]++
+	if word > s.worst.State || word == s.worst.State && word == earned && s.now.surer(&s.worst) && s.prevails(&s.now, &s.worst) {
 		s.worst, s.worstOf = s.now, strings.Join(j.activeNames(), ", ")
 	}
 	s.count(e)
 }
 
+// steady keeps a storm one while it is heavy and was proven of late: which share of
+// ten seconds is impatient goes up and down, and the word must not.
+func (s *verdictState) steady(word State, cause Cause, now int64) (State, Cause) {
+	switch {
+	case word == Storm:
+		s.stormed = now
+	case word == Overloaded && s.since != 0 && s.word == Storm && now-s.stormed <= stormStay:
+		return Storm, s.now.Cause
+	}
+	return word, cause
+}
+
+// ending tells whether an incident that was more than signs is so no longer: what
+// still holds of it is on its way out, or will be a matter of its own.
+func (s *verdictState) ending(now int64) bool {
+	return s.since != 0 && s.word > Watch && (s.calmFrom == 0 || now-s.calmFrom <= recoverHold)
+}
+
+// prevails tells whether of two causes of one incident that of v was held for as long
+// as that of w: the end of a mixed one is not what it was. A loop is what the others
+// lead to.
+func (s *verdictState) prevails(v, w *Verdict) bool {
+	return v.Since != w.Since || !v.Cause.named() || !w.Cause.named() ||
+		v.Cause == CauseLoop || w.Cause != CauseLoop && s.causes[v.Cause] >= s.causes[w.Cause]
+}
+
+// named tells whether a cause is one, rather than none or the end of one.
+func (c Cause) named() bool { return c > CauseUnknown && c != CauseDraining }
+
 // surer tells whether v says more than w of an input in the same state: a cause
 // rather than none or the end of one, then more confidence, then later.
 func (v *Verdict) surer(w *Verdict) bool {
-	known := func(c Cause) bool { return c > CauseUnknown && c != CauseDraining }
-	if known(v.Cause) != known(w.Cause) {
-		return known(v.Cause)
+	if v.Cause.named() != w.Cause.named() {
+		return v.Cause.named()
 	}
 	return hundredths(v.Confidence, 1) >= hundredths(w.Confidence, 1)
 }
@@ -110,12 +147,12 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	blind := heavy && e.failuresOnly() // of how many requests, nobody knows
 	loop := j.find("rising-share-after-burst") != nil
 	herd := j.find("lockstep") != nil && heavy
-	ignored := j.impatience() && heavy && share(w.impatient, w.attempts) >= impatientOf
+	ignored := j.impatience() && heavy && share(w.impatient, w.attempts) >= j.state.impatientOf()
 	capacity := j.find("capacity-not-behaviour") != nil
 	switch {
 	case loop:
 		return Storm, CauseLoop
-	case (herd || ignored) && capacity:
+	case (herd || ignored) && (capacity || j.demandExceeds(e)):
 		return Storm, CauseMixed
 	case herd || ignored:
 		return Storm, CauseClients
@@ -149,6 +186,41 @@ func (j *judge) serious() bool {
 	return slices.ContainsFunc(j.found, func(f found) bool { return f.over == 0 && severity(f.said.Severity) >= Medium })
 }
 
+// impatientOf is the share of impatient retries from which they make a storm, which
+// is less for one that is under way.
+func (s *verdictState) impatientOf() float64 {
+	if s.since != 0 && s.word == Storm {
+		return stormLeast * impatientOf
+	}
+	return impatientOf
+}
+
+// demandExceeds tells whether what is newly asked for has by itself been more than
+// can be served for so long that it is no burst, however impatient the clients are;
+// or whether it still is, where the capacity was found to be short.
+func (j *judge) demandExceeds(e *engine) bool {
+	s := &j.state
+	short := s.since != 0 && (s.now.Cause == CauseMixed || s.now.Cause == CauseCapacity)
+	return s.beyond != 0 && (short || e.now-s.beyond >= demandStay)
+}
+
+// followDemand keeps since when new demand exceeds what can be served: from where
+// capacity-not-behaviour sees it do so, until it has fallen to it.
+func (j *judge) followDemand(e *engine) {
+	const beyond, refused = 2, .05
+	r, s, least := &j.loop, &j.state, float64(beyond)
+	if s.beyond != 0 {
+		least = 0
+	}
+	known := (r.Baseline || e.opt.Capacity > 0) && r.HeadroomKnown
+	switch {
+	case !known || r.FirstRefusedShare < refused || r.ExceedsCapacity < least:
+		s.beyond = 0
+	case s.beyond == 0:
+		s.beyond = e.now
+	}
+}
+
 // impatience tells whether a signature holds that makes impatient clients a storm.
 func (j *judge) impatience() bool {
 	return slices.ContainsFunc(j.found, func(f found) bool { return f.over == 0 && f.sig.Storm })
@@ -167,7 +239,11 @@ func (e *engine) timeless() bool { return e.latest == e.first }
 // storm, and is not clear either.
 func (e *engine) mostlyFailing() bool {
 	const least = 10
-	w, _ := e.pop.last(e.now, window)
+	span := window
+	if s := &e.judge.state; s.since == 0 && s.badUntil != 0 { // what the last incident left behind is told
+		span = min(span, int((e.now-s.badUntil)/tick))
+	}
+	w, _ := e.pop.last(e.now, span)
 	return w.failed >= least && 2*w.failed >= w.ended
 }
 

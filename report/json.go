@@ -62,6 +62,7 @@ type jsonHealth struct {
 	QUIC       uint64     `json:"quic_packets,omitempty"`
 	Unasked    uint64     `json:"unasked_answers,omitempty"`
 	Truncated  bool       `json:"truncated"`
+	Unread     *number    `json:"unread,omitempty"`
 	Resolution number     `json:"resolution_s"`
 	Notes      []text     `json:"notes,omitempty"`
 	Retries    uint64     `json:"hop_retries,omitempty"`
@@ -271,7 +272,7 @@ func sourceOf(s *detect.Source) jsonSource {
 		Health: jsonHealth{
 			Unit: text(h.Unit), Read: h.Read, Used: h.Used, Dropped: h.Dropped, Copies: h.Copies, GapBytes: h.GapBytes, Late: h.Late, ClockSteps: h.ClockSteps,
 			Encrypted: h.Encrypted, Rejected: h.Rejected, Cut: h.Cut, QUIC: h.QUIC, Unasked: h.Unasked, Truncated: h.Truncated, Resolution: number{V: float64(h.Resolution) / 1e9, Known: h.Resolution > 0},
-			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: part(h.Sampled), Failures: h.FailuresOnly,
+			SeesHints: h.SeesHints, SeesPorts: h.SeesPorts, Notes: texts(h.Notes), Retries: h.Retries, Sampled: part(h.Sampled), Failures: h.FailuresOnly, Unread: part(h.Unread),
 			First: moment(h.From), Last: moment(h.To), Silence: number{V: float64(h.Silence) / 1e9, Known: h.From != 0}, SilentAt: moment(h.SilentAt),
 			Crowded: h.Crowded, Down: text(h.Down),
 			Skipped: each(h.Skipped, skipOf), Repeated: h.Repeated, Bounds: each(h.Bounds, skipOf),

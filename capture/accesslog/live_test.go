@@ -239,6 +239,10 @@ func TestFollowCopyTruncate(t *testing.T) {
 	// Written anew beyond the old length between two looks: known by its head.
 	l.write(l.path, line(3, 0)+line(4, 0)+line(5, 0), os.O_TRUNC|os.O_WRONLY)
 	expect(t, rows, "/3", "/4", "/5")
+	time.Sleep(20 * time.Millisecond)
+	// And to the very length it had.
+	l.write(l.path, line(6, 0)+line(7, 0)+line(8, 0), os.O_TRUNC|os.O_WRONLY)
+	expect(t, rows, "/6", "/7", "/8")
 }
 
 func TestFollowNeedsTheFile(t *testing.T) {

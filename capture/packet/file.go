@@ -293,6 +293,16 @@ func (f *file) consume() error {
 	return err
 }
 
+// unread reads the rest of the input, and tells what share of the whole it is.
+func (f *file) unread() float64 {
+	rest := int64(f.r.buffered())
+	n, _ := io.Copy(io.Discard, f.r.r) // what cannot be read is not missed
+	if rest += n; rest == 0 {
+		return 0
+	}
+	return float64(rest) / float64(f.read+rest)
+}
+
 func ended(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // damageError tells of what no capture program writes: what follows cannot be

@@ -283,3 +283,16 @@ func TestCapturesInARow(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestBehindDamage tells how much of a capture lies behind a record that no program
+// writes, from where on nothing can be found.
+func TestBehindDamage(t *testing.T) {
+	b := two(t)
+	r := readAll(t, slices.Concat(b, bytes.Repeat([]byte{0xff}, len(b)*3)), Options{})
+	if h := r.health; len(r.all) != 2 || !h.Truncated || h.Unread < .749 || h.Unread > .751 {
+		t.Errorf("%d exchanges, truncated %v, unread %.3f; want 2, and three quarters", len(r.all), h.Truncated, h.Unread)
+	}
+	if r := readAll(t, b[:len(b)-5], Options{}); r.health.Unread != 0 {
+		t.Errorf("an end inside a record: unread %.3f", r.health.Unread)
+	}
+}

@@ -292,6 +292,9 @@ func (s *Source) ended(err error, ctx context.Context) error {
 	case errors.As(err, &broken):
 		h.Truncated = true
 		h.Skip("damaged record", fmt.Sprintf("frame %d: %v", h.Read+1, err))
+		if !s.opt.Live {
+			h.Unread = s.file.unread()
+		}
 		return nil
 	case ctx.Err() != nil:
 		return nil
