@@ -78,6 +78,10 @@ func length(ns int64) string {
 	return seconds(detect.Some(float64(ns) / 1e9))
 }
 
+// fewArrivals are the most in one cell below which no cell is drawn as full: two
+// that meet are no crowd.
+const fewArrivals = 5
+
 // drawFolded draws the latest periods, but for the last back of them, and below
 // them their sum and the axis of the phase.
 func drawFolded(c *canvas, a *detect.Arrivals, back int, labels, profile bool) {
@@ -99,7 +103,7 @@ func drawFolded(c *canvas, a *detect.Arrivals, back int, labels, profile bool) {
 	z := newColumns(n, c.w-x0)
 	top := max(len(a.Rows)-room-back, 0)
 	shown := a.Rows[top:min(top+room, len(a.Rows))]
-	most, sum := int64(1), make([]int64, z.n)
+	most, sum := int64(fewArrivals), make([]int64, z.n)
 	folded := make([][]int64, len(shown))
 	for y, r := range shown {
 		folded[y] = z.sum(r)

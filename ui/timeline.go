@@ -156,9 +156,11 @@ func busiest(cols []column) (most float64) {
 	return most
 }
 
-// drawBusiest marks the busiest second of a column above its bar, which is a mean.
+// drawBusiest marks the busiest second of a column above its bar, which is a mean,
+// where it stands well above it.
 func drawBusiest(c *canvas, x, most, all int) {
-	if y := max(c.h-1-most/8, 0); most > all && c.h-1-y > (all-1)/8 {
+	const well = 12 // eighths of a row
+	if y := max(c.h-1-most/8, 0); most >= all+well && c.h-1-y > (all-1)/8 {
 		c.set(x, y, '·', styleDim)
 	}
 }
@@ -294,9 +296,9 @@ func drawAxis(c *canvas, cols []column, s *detect.Snapshot) {
 			write(m.x, "◆", styleRetry)
 		}
 	}
-	drawPlaced(c, cols, s)
 	write(chartLeft, clock(cols[0].at), styleDim)
 	write(max(min(chartLeft+len(cols), chartLeft+chartColumns(c.w))-8, chartLeft), clock(end), styleDim)
+	drawPlaced(c, cols, s) // last: a time of the axis gives way to what people marked
 }
 
 // eventName is an event in a word: of a change of state, what it became; of a
