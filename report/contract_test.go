@@ -37,14 +37,14 @@ clients.policy.name clients.policy.probability clients.score clients_others
 mitigations mitigations.id mitigations.title mitigations.who mitigations.when mitigations.effect
 mitigations.effect.requests mitigations.effect.peak_50ms mitigations.effect.p95_s mitigations.effect.goodput_per_s
 mitigations.risk mitigations.dont mitigations.undo mitigations.check mitigations.snippets mitigations.snippets.for
-mitigations.snippets.text`
+mitigations.snippets.text events`
 
 // arrays are never null, so that programs can loop over them.
 var arrays = map[string]bool{
 	"sources": true, "verdict.next_evidence": true, "findings": true, "findings.parts": true, "findings.clients": true,
 	"findings.at": true, "findings.evidence": true, "findings.mitigations": true, "not_judged": true, "clients": true,
 	"mitigations": true, "mitigations.snippets": true, "mitigations.because": true, "sources.health.skipped": true,
-	"sources.health.skipped.examples": true,
+	"sources.health.skipped.examples": true, "events": true,
 }
 
 func decode(t *testing.T, s *detect.Snapshot) map[string]any {

@@ -215,6 +215,9 @@ func (h *hider) source(s *detect.Source) detect.Source {
 	return out
 }
 
+// Unaddressed replaces what reads as an IP address.
+func Unaddressed(s string) string { return unaddressed(s) }
+
 // unaddressed replaces what reads as an IP address, in texts that the input or the
 // user's file names gave.
 func unaddressed(s string) string {

@@ -247,7 +247,9 @@ func TestExport(t *testing.T) {
 }
 
 func TestBookmarks(t *testing.T) {
-	f := replay(stormSnapshot())
+	first := stormSnapshot()
+	first.At = at("03:17:00")
+	f := replay(first)
 	m := open(f, Options{}, 120, 40, "b")
 	if len(m.c.bookmarks) != 1 || !strings.Contains(m.View(), "▼") || !strings.Contains(m.View(), "◆ 4 events") {
 		t.Fatalf("no bookmark:\n%s", m.View())
@@ -260,7 +262,7 @@ func TestBookmarks(t *testing.T) {
 		t.Fatalf("bookmarks %v", m.c.bookmarks)
 	}
 	m.c.v.play.target, f.clock.seeks = 0, nil
-	if send(m, typed("N")...); len(f.clock.seeks) != 1 || f.clock.seeks[0] != at("03:18:52") {
+	if send(m, typed("N")...); len(f.clock.seeks) != 1 || f.clock.seeks[0] != at("03:17:00") {
 		t.Errorf("N does not go to a bookmark: %v", f.clock.seeks)
 	}
 	if m = send(m, typed("b")...); len(m.c.bookmarks) != 1 {

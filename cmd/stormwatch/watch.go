@@ -118,8 +118,17 @@ func ignoreCancel(err error) error {
 func (f *flags) console(st *streams) ui.Options {
 	return ui.Options{
 		Output: st.out, FPS: f.fps, Theme: f.theme, Color: f.color, ASCII: f.ascii, Version: version(),
-		Report: report.Options{Version: version(), Rules: f.ruleNames, Command: f.command, Redact: f.redact},
+		Report: report.Options{Version: version(), Rules: f.ruleNames, Command: f.shownCommand()},
 	}
+}
+
+// shownCommand is the command as the console exports it. Its snapshots have been
+// redacted where that is asked for: to do it again would number clients anew.
+func (f *flags) shownCommand() string {
+	if f.redact {
+		return report.Unaddressed(f.command)
+	}
+	return f.command
 }
 
 func terminal(w io.Writer) bool {
