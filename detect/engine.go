@@ -72,16 +72,6 @@ type flight struct {
 	ordinal  uint32 // of its chain, on the root's client
 }
 
-// event is a request or an outcome of this second, with what each step looks at
-// first, so that most need not look into the flight for it.
-type event struct {
-	op, addr uint64
-	flight   int32
-	client   uint32
-	outcome  bool
-	good     bool // an outcome of which chains need only op and addr: no failure, and no credential
-}
-
 func newEngine(o Options, n *names) *engine {
 	o = o.withDefaults()
 	e := &engine{
@@ -269,15 +259,6 @@ func (e *engine) order() {
 		e.latest = max(e.latest, ends[n-1].at)
 	}
 	e.starts = e.starts[:0]
-}
-
-// outcome is the event of a flight's end.
-func (e *engine) outcome(i int32) event {
-	f := e.flights.at(i)
-	return event{
-		op: f.op, addr: f.addr, flight: i, client: f.rec.client, outcome: true,
-		good: !f.noChain && f.rec.Credential == 0 && !f.rec.Failed(),
-	}
 }
 
 func compare(less bool) int {
