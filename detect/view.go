@@ -265,7 +265,7 @@ func (e *engine) crowded(sources []Source) []Source {
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
 	if early > 0 {
-		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: "failures left before their retry could come, too many being open at once: their retries count as new requests", Count: uint64(early)})
+		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: "failures and requests forgotten early, too many being open or new at once: a retry that came later counts as a new request", Count: uint64(early)})
 	}
 	notes := []string{p.Note}
 	if e.left > 0 {
