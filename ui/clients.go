@@ -232,10 +232,20 @@ func clientsFoot(s *detect.Snapshot, v *view) (foot []string) {
 	return foot
 }
 
+// reachText tells how few clients make half of the avoidable load and how few four
+// fifths, or how much the most that are told of make.
 func reachText(list []detect.Reach) string {
 	var parts []string
-	for _, r := range list[:min(len(list), 3)] {
-		parts = append(parts, fmt.Sprintf("the first %s of %s make %s", report.Count(r.Clients), report.Count(r.Of), percent(detect.Some(r.Share))))
+	told := -1
+	for _, least := range []float64{.5, .8} {
+		at := slices.IndexFunc(list, func(r detect.Reach) bool { return r.Share >= least })
+		if at < 0 {
+			at = len(list) - 1
+		}
+		if r := list[at]; at != told {
+			parts = append(parts, fmt.Sprintf("the first %s of %s make %s", report.Count(r.Clients), report.Count(r.Of), percent(detect.Some(r.Share))))
+			told = at
+		}
 	}
 	return strings.Join(parts, ", ") + " of the avoidable load"
 }
