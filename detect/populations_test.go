@@ -168,7 +168,7 @@ func TestQuotaNull(t *testing.T) {
 	kinds := map[string]crowdKind{
 		"30 instances, one key": {quota(", scope: key", `
   - {name: old, count: 8, agent: e/1, `+one+modest+`, demand: [{rate: 0.2}]}
-  - {name: new, count: 22, agent: e/1, `+one+modest+`, demand: [{from: 30s, rate: 0.27}]}`), true},
+  - {name: new, count: 22, agent: e/1, `+one+modest+`, demand: [{from: 30s, rate: 0.33}]}`), true}, // an excess of a fifth only takes a minute to show: 14 of 15
 		"30 instances, one key, others beside": {quota(", scope: key", `
   - {name: new, count: 30, agent: e/1, `+one+modest+`, demand: [{to: 30s, rate: 0.05}, {from: 30s, rate: 0.27}]}
   - {name: app, count: 10, agent: a/1, `+each+modest+`, demand: [{rate: 0.2}]}`), true},
