@@ -34,7 +34,7 @@ const (
 
 // see takes in a request of the address.
 func (b *behindOne) see(agent capture.Symbol, credential uint64, again bool) {
-	who := uint32(mix(uint64(agent)+1, credential^0xa0761d6478bd642f)) | 1
+	who := uint32(mix(mix(uint64(agent)+1, 0xa0761d6478bd642f)^credential, 0x9e3779b97f4a7c15)>>16) | 1
 	if who == b.who || agent == 0 && credential == 0 {
 		return
 	}

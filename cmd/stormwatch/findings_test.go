@@ -32,7 +32,7 @@ func TestEachRuleExplainsItself(t *testing.T) {
 		done = append(done, s.ID)
 		text, clock, where := explained(t, s.ID)
 		if text == "" {
-			t.Errorf("%s: no capture of testdata/pcaps shows what its finding looks like", s.ID)
+			t.Errorf("%s: no capture of testdata/pcaps and no case shows what its finding looks like", s.ID)
 			continue
 		}
 		b.WriteString(s.ID + "  (" + where + ", " + clock + ")\n" + text + "\n")
@@ -64,7 +64,8 @@ func TestEachRuleExplainsItself(t *testing.T) {
 }
 
 // explained finds how the reports kept beside the captures tell of a signature, in
-// the capture of that name if there is one, and the clock of its input.
+// the capture of that name if there is one, else how that on a case does; and the
+// clock of its input.
 func explained(t *testing.T, id string) (text, clock, where string) {
 	t.Helper()
 	files, err := filepath.Glob("../../testdata/pcaps/*/want.txt")
@@ -78,19 +79,33 @@ func explained(t *testing.T, id string) (text, clock, where string) {
 		}
 		return strings.Compare(a, b)
 	})
-	head := regexp.MustCompile(`(?m)^  [01]\.\d\d  ` + id + `  `)
 	for _, f := range files {
 		report, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := head.FindIndex(report)
-		if at == nil {
+		if text, clock = saidOf(string(report), id); text != "" {
+			return text, clock, filepath.Base(filepath.Dir(f))
+		}
+	}
+	for _, c := range fieldCases(t) {
+		if !slices.ContainsFunc(c.Expect, func(f claim) bool { return f.Signature == id }) {
 			continue
 		}
-		text, _, _ = strings.Cut(string(report[at[0]:]), "\n\n")
-		clock = regexp.MustCompile(`clock [0-9.]+[a-zµ]+`).FindString(string(report))
-		return text + "\n", clock, filepath.Base(filepath.Dir(f))
+		report, _ := stormwatch(t, append([]string{"report"}, c.files(t)["capture"]...)...)
+		if text, clock = saidOf(report, id); text != "" {
+			return text, clock, c.Name
+		}
 	}
 	return "", "", ""
+}
+
+// saidOf is what a report says of a signature, and the clock of its input.
+func saidOf(report, id string) (text, clock string) {
+	at := regexp.MustCompile(`(?m)^  [01]\.\d\d  ` + id + `  `).FindStringIndex(report)
+	if at == nil {
+		return "", ""
+	}
+	text, _, _ = strings.Cut(report[at[0]:], "\n\n")
+	return text + "\n", regexp.MustCompile(`clock [0-9.]+[a-zµ]+`).FindString(report)
 }
