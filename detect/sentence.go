@@ -34,6 +34,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		if e.pop.total.attempts >= fewest && e.timeless() {
 			v.What = "cannot judge: all requests bear the same time: the input has no time stamps"
 			v.Do = "Capture anew in a form that keeps time stamps: tcpdump -w, or dumpcap."
+			if e.unstamped() {
+				v.What = "cannot judge: the requests bear no time: how fast they came, and what came after what, is not known"
+				v.Do = "Log the time of each request, with milliseconds, or capture the traffic."
+			}
 		}
 		if h := e.hidden(); e.mostlyHidden() && !e.headless() {
 			kinds := h.kinds()
