@@ -33,7 +33,7 @@ func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	if l.Gap < immediate && !f.replays() && !relayed(r) {
 		c.note(d, f, instant, r.Start)
 	}
-	if l.Attempt == tenth*e.pop.layering.burst(l.Root)+1 && l.Confidence >= believed {
+	if f.endless {
 		c.note(d, f, endless, r.Start)
 	}
 	if l.Confidence >= believed {

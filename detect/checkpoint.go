@@ -19,6 +19,7 @@ func (e *engine) clone() *engine {
 	c.pop.timeline.bins = slices.Clone(e.pop.timeline.bins)
 	c.pop.arrivals, c.pop.layering = e.pop.arrivals.clone(), e.pop.layering.clone()
 	c.pop.quotas = e.pop.quotas.clone()
+	c.pop.endless = slices.Clone(e.pop.endless)
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)

@@ -67,6 +67,7 @@ type flight struct {
 	path     uint32 // symbol in names.paths
 	shows    uint32 // faults it is evidence of, a bit each
 	beside   bool   // a new request, sent while another of its client was told to wait
+	endless  bool   // it is the attempt at which its chain counts as endless
 	noChain  bool   // late, or of an unknown request: counted, never matched
 	link     chain.Link
 	ordinal  uint32 // of its chain, on the root's client

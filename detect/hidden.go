@@ -63,27 +63,30 @@ const (
 	uncutting = "capture whole packets (tcpdump -s 0)"
 )
 
-// kinds tells what was hidden, the most first, and what would show it.
+// kinds tells what was hidden, and what would show it.
 func (h *hidden) kinds() (out []hiddenKind) {
+	all := h.sealed + h.rejected + h.cut + h.orphans + h.seen
+	among := func(n uint64) float64 { return part(n, all-n) }
 	for _, k := range []hiddenKind{
-		{h.sealed, number(h.sealed, "connection is", "connections are") + " encrypted", unsealing},
-		{h.rejected, number(h.rejected, "connection", "connections") + " refused", "look at the servers: where a connection is answered by a reset nobody listens, or the queue is full"},
-		{h.cut, number(h.cut, "connection was", "connections were") + " cut short by the capture", uncutting},
-		{h.orphans, fmt.Sprintf("%d of %d answers were captured without their request", h.orphans, h.orphans+h.seen), "capture both directions, and for longer"},
-		{h.quic, fmt.Sprintf("QUIC, %s: cannot be read", number(h.quic, "packet", "packets")), unsealing},
+		{h.sealed, among(h.sealed), number(h.sealed, "connection is", "connections are") + " encrypted", unsealing},
+		{h.rejected, among(h.rejected), number(h.rejected, "connection", "connections") + " refused", "look at the servers: where a connection is answered by a reset nobody listens, or the queue is full"},
+		{h.cut, among(h.cut), number(h.cut, "connection was", "connections were") + " cut short by the capture", uncutting},
+		{h.orphans, among(h.orphans), fmt.Sprintf("%d of %d answers were captured without their request", h.orphans, h.orphans+h.seen), "capture both directions, and for longer"},
+		{h.quic, part(h.quic, h.used), fmt.Sprintf("QUIC, %s: cannot be read", number(h.quic, "packet", "packets")), unsealing},
 	} {
 		if k.n > 0 {
 			out = append(out, k)
 		}
 	}
 	if h.unread > 0 {
-		out = append(out, hiddenKind{1, fmt.Sprintf("%.0f %% of an input lie behind a damaged record and were not read", 100*h.unread), "copy or capture it again, in binary mode"})
+		out = append(out, hiddenKind{1, h.unread, fmt.Sprintf("%.0f %% of an input lie behind a damaged record and were not read", 100*h.unread), "copy or capture it again, in binary mode"})
 	}
 	return out
 }
 
 type hiddenKind struct {
 	n          uint64
+	share      float64 // of the traffic, as it goes into the share of all
 	text, wish string
 }
 
@@ -94,12 +97,12 @@ func number(n uint64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// most is the kind that hides most. Packets are no measure for the others, so that
-// HTTP/3 comes first only where nothing else is hidden.
+// most is the kind that hides the largest share: numbers of connections, of packets
+// and of bytes cannot be compared.
 func most(kinds []hiddenKind) hiddenKind {
 	best := kinds[0]
 	for _, k := range kinds {
-		if k.n > best.n && !strings.HasPrefix(k.text, "QUIC") {
+		if k.share > best.share {
 			best = k
 		}
 	}

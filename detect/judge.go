@@ -24,7 +24,7 @@ type judge struct {
 	fault     []deed             // what each client signature is about
 	again     []uint32           // clients to be judged though they did nothing in this second
 	firstBad  []int64            // earliest evidence of each client signature
-	hidden    uint32             // faults that addresses showed which several clients share, a bit each
+	hidden    [faults]int64      // second in which an address that several clients share last showed each fault; 0 never
 	active    []uint32           // clients to be judged in this second; reused
 	loop      sustain.Reading
 	state     verdictState

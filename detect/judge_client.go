@@ -33,7 +33,7 @@ func (j *judge) clients(e *engine) {
 		c, h := e.clients.at(id), e.history(id)
 		if e.shared(c) {
 			j.withdraw(c, h)
-			j.hidden |= c.just
+			j.hide(c.just, e.now)
 			continue
 		}
 		now := c.fair(h, e.now, e.skewed)
@@ -55,7 +55,7 @@ func (j *judge) clients(e *engine) {
 		if j.flagged[k] > 0 || e.pop.total.attempts == 0 {
 			continue
 		}
-		if j.hidden>>j.fault[k]&1 == 1 {
+		if j.hides(j.fault[k], e.now) {
 			j.cannot(s, sharedWhy)
 			continue
 		}
@@ -64,6 +64,21 @@ func (j *judge) clients(e *engine) {
 			j.cannot(s, why)
 		}
 	}
+}
+
+// hide notes faults that an address showed which several clients share.
+func (j *judge) hide(just uint32, now int64) {
+	for what := range j.hidden {
+		if just>>what&1 == 1 {
+			j.hidden[what] = now
+		}
+	}
+}
+
+// hides tells whether such an address showed a fault of late: as late as a finding
+// would hold of it.
+func (j *judge) hides(what deed, now int64) bool {
+	return what < faults && j.hidden[what] != 0 && now-j.hidden[what] <= grace
 }
 
 // crowdedWhy says why what single clients do is not judged.

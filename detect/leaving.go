@@ -60,12 +60,31 @@ func (l *leaving) look(n *names, now int64) {
 			delete(n.byUpstream, k)
 		}
 	}
+	n.forgetCredentials(gone)
 	for k, id := range n.byName {
 		if gone(id) {
 			delete(n.byName, k)
 		}
 	}
 	l.forget(l.free)
+}
+
+// forgetCredentials drops the numbers of credentials that nobody shows any more: each
+// that is left belongs to a client, whose number is bounded.
+func (n *names) forgetCredentials(gone func(id uint32) bool) {
+	shown := make(map[uint64]bool, len(n.credOf))
+	for id, credential := range n.credBy {
+		if gone(id) {
+			delete(n.credBy, id)
+			continue
+		}
+		shown[credential] = true
+	}
+	for credential := range n.credOf {
+		if !shown[credential] {
+			delete(n.credOf, credential)
+		}
+	}
 }
 
 // forget adds what clients did to the row of all others, and empties theirs.

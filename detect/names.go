@@ -23,6 +23,7 @@ type names struct {
 	upstream   bool // and clients are those who are called, and by which credential
 	byUpstream map[uint64]uint32
 	credOf     map[uint64]int    // numbers of credentials, where clients are upstreams
+	credBy     map[uint32]uint64 // and the credential of each of these clients
 	titles     map[uint32]string // names that people gave, by client
 	labels     []string          // by client; 0 stands for all clients beyond the bound
 	max        int
@@ -47,7 +48,7 @@ func newNames(o Options) *names {
 		paths:  capture.NewInterner(4096, 1<<20),
 		byAddr: newAddrTable(), byCred: map[uint64]uint32{}, byName: map[capture.Symbol]uint32{},
 		labels: []string{otherClients}, max: o.MaxClients, naming: o.Names, byKey: o.ClientBy == "key",
-		outward: o.Perspective == PerspectiveClient, upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key", byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{},
+		outward: o.Perspective == PerspectiveClient, upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key", byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{}, credBy: map[uint32]uint64{},
 		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
 		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
 	}

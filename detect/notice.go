@@ -23,6 +23,9 @@ func (e *engine) notice() {
 		if layered && !f.noChain {
 			e.followLayers(f, ev.outcome)
 		}
+		if !ev.outcome {
+			f.endless = p.endless.note(&f.link, f.rec.Start, &p.layering)
+		}
 	}
 	p.late.end(e.now)
 	p.starts.judge(e.now)

@@ -124,6 +124,7 @@ func (n *names) enterUpstream(x *capture.Exchange, id uint32) (label string) {
 	if x.Credential == 0 {
 		return label
 	}
+	n.credBy[id] = x.Credential
 	c, known := n.credOf[x.Credential]
 	if !known {
 		n.creds++
@@ -163,8 +164,8 @@ func (j *judge) outwards(e *engine, v *Verdict) {
 
 // worstUpstream is who refused most, nil where nobody did.
 func (e *engine) worstUpstream() (worst *client, at uint32) {
-	const most = 4096 // looked at: of more that one client calls, the first
-	for id := range uint32(min(e.clients.len(), most)) {
+	const most = 4096                                                    // looked at: of more that one client calls, the first
+	for id := uint32(1); id < uint32(min(e.clients.len(), most)); id++ { // 0 is the row of all others, whom no ticket reaches
 		if c := e.clients.at(id); c.refused+c.failed > 0 && (worst == nil || c.refused+c.failed > worst.refused+worst.failed) {
 			worst, at = c, id
 		}

@@ -25,6 +25,7 @@ type population struct {
 	layering  layering
 	starts    starts
 	quotas    quotas
+	endless   endlessChains
 	late      late
 	growth    growth
 }

@@ -3,6 +3,7 @@ package detect
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"stormwatch/capture"
 	"stormwatch/rules"
@@ -11,7 +12,9 @@ import (
 // quotas count, by credential, who draws on a limit: many instances, each modest, may
 // exceed it together. A credential is followed from its first refusal on.
 type quotas struct {
+	keys  []uint64 // credentials, in the order of their first refusals
 	slots []quota
+	left  int64 // refusals of credentials for which there was no room
 	epoch int64
 	any   bool
 }
@@ -24,7 +27,6 @@ const (
 )
 
 type quota struct {
-	key         uint64 // the credential; 0 none
 	last, since int64
 	now, before quotaCounts
 	refusedAt   int64 // second of the latest refusal
@@ -70,7 +72,7 @@ func (q *quotas) turn(now int64) {
 
 func (q *quotas) clone() quotas {
 	c := *q
-	c.slots = append([]quota(nil), q.slots...)
+	c.keys, c.slots = slices.Clone(q.keys), slices.Clone(q.slots)
 	return c
 }
 
@@ -81,14 +83,11 @@ func (q *quotas) note(f *flight, outcome bool, now int64) {
 		return
 	}
 	if !q.any {
-		q.any, q.epoch, q.slots = true, now, make([]quota, quotaSlots)
+		q.any, q.epoch = true, now
 	}
-	s := &q.slots[mix(x.Credential, 0x9e3779b97f4a7c15)%quotaSlots]
-	if s.key != x.Credential {
-		if !outcome || !x.Refused() || s.key != 0 && now-s.last < quotaIdle {
-			return
-		}
-		*s = quota{key: x.Credential, since: now}
+	s := q.place(x.Credential, outcome && x.Refused(), now)
+	if s == nil {
+		return
 	}
 	s.last = now
 	if !outcome {
@@ -110,6 +109,29 @@ func (q *quotas) note(f *flight, outcome bool, now int64) {
 	default:
 		s.now.other++
 	}
+}
+
+// place finds a credential, and makes room for it where it is new and refused: what is
+// hashed of a credential differs from run to run, so its place must not depend on it.
+func (q *quotas) place(key uint64, refused bool, now int64) *quota {
+	if i := slices.Index(q.keys, key); i >= 0 {
+		return &q.slots[i]
+	}
+	if !refused {
+		return nil
+	}
+	if len(q.keys) < quotaSlots {
+		q.keys, q.slots = append(q.keys, key), append(q.slots, quota{since: now})
+		return &q.slots[len(q.slots)-1]
+	}
+	for i := range q.slots {
+		if now-q.slots[i].last >= quotaIdle {
+			q.keys[i], q.slots[i] = key, quota{since: now}
+			return &q.slots[i]
+		}
+	}
+	q.left++
+	return nil
 }
 
 // begin counts a first attempt of an instance.

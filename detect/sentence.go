@@ -34,6 +34,10 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		if e.pop.total.attempts >= fewest && e.timeless() {
 			v.What = "cannot judge: all requests bear the same time: the input has no time stamps"
 			v.Do = "Capture anew in a form that keeps time stamps: tcpdump -w, or dumpcap."
+			if e.unstamped() {
+				v.What = "cannot judge: the requests bear no time: how fast they came, and what came after what, is not known"
+				v.Do = "Log the time of each request, with milliseconds, or capture the traffic."
+			}
 		}
 		if h := e.hidden(); e.mostlyHidden() && !e.headless() {
 			kinds := h.kinds()
@@ -292,9 +296,21 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	}
 	for i := range e.sources {
 		if s := &e.sources[i]; s.Unsure && s.Kind != "prometheus" {
-			next = append(next, fmt.Sprintf("%s is not counted: by its name it is another hop than %s, and too little tells otherwise; give hosts of one tier without names", s.Name, e.sources[primaryOf(e.sources)].Name))
+			next = append(next, apartText(s, &e.sources[primaryOf(e.sources)]))
 			break // one is enough near the headline; the notes of the input name all
 		}
 	}
 	return next
 }
+
+// apartText says why a source is not added to the primary one, where nothing that they
+// saw tells how they belong together.
+func apartText(s, primary *Source) string {
+	if s.unnamed() && primary.unnamed() {
+		return fmt.Sprintf("%s is not counted: it is a %s and %s a %s, and too little tells whether they belong together; judge it alone, or give both one name (web=FILE) if they are hosts of one tier", s.Name, s.Kind, primary.Name, primary.Kind)
+	}
+	return fmt.Sprintf("%s is not counted: by its name it is another hop than %s, and too little tells otherwise; give hosts of one tier without names", s.Name, primary.Name)
+}
+
+// unnamed tells whether nobody named the hop: it is called by the kind of its source.
+func (s *Source) unnamed() bool { return s.Vantage == "" || s.Vantage == s.Kind }

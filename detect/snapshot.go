@@ -73,7 +73,7 @@ type Source struct {
 	Name, Kind, Vantage string
 	Primary             bool    // its exchanges make the totals; others corroborate
 	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
-	Unsure              bool    // taken for another hop by its name alone
+	Unsure              bool    // taken for another hop by its name or its kind alone
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
 	Health              capture.Health

@@ -232,7 +232,28 @@ func (e *engine) headless() bool { return 2*e.pop.total.orphans >= max(e.pop.tot
 
 // timeless tells whether the input has no time stamps that mean anything: all that
 // is judged rests on them.
-func (e *engine) timeless() bool { return e.latest == e.first }
+func (e *engine) timeless() bool { return e.latest == e.first || e.unstamped() }
+
+// wholeDay is the resolution of lines without a time, and of those that bear a date
+// alone: what came after what is not known.
+const wholeDay = 86400 * tick
+
+// unstamped tells whether all that is judged bears no time of its own. What stands for
+// one, such as the place in the file, is less than a day long.
+func (e *engine) unstamped() bool {
+	any := false
+	for i := range e.sources {
+		s := &e.sources[i]
+		if !s.Primary || s.Kind == "prometheus" || s.Health.Used == 0 {
+			continue
+		}
+		if s.Health.Resolution < wholeDay {
+			return false
+		}
+		any = true
+	}
+	return any && e.latest-e.first < wholeDay
+}
 
 // mostlyFailing tells whether most of what ended in the last minute failed, though
 // it is too little for a word of its own: one client that is refused for ever is no

@@ -259,13 +259,17 @@ func (e *engine) signatures(c *client, row *Client) {
 func (e *engine) crowded(sources []Source) []Source {
 	chains := e.chains.Stats()
 	early := int64(chains.Evicted + chains.Capped)
-	if e.names.excess+e.left+early == 0 || len(sources) == 0 {
+	spare := e.pop.quotas.left
+	if e.names.excess+e.left+early+spare == 0 || len(sources) == 0 {
 		return sources
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
 	if early > 0 {
 		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: "failures and requests forgotten early, too many being open or new at once: a retry that came later counts as a new request", Count: uint64(early)})
+	}
+	if spare > 0 {
+		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: fmt.Sprintf("refusals of credentials beyond %d at once: whether they draw on one quota was not looked at", quotaSlots), Count: uint64(spare)})
 	}
 	notes := []string{p.Note}
 	if e.left > 0 {

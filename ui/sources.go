@@ -84,7 +84,11 @@ func sourceNote(src *detect.Source) string {
 	h := &src.Health
 	text := or(src.Kind, "source") + " seen at " + or(src.Vantage, "an unnamed hop")
 	if src.Unsure {
-		text += " (by its name alone)"
+		by := "name"
+		if src.Vantage == src.Kind {
+			by = "kind"
+		}
+		text += " (by its " + by + " alone)"
 	}
 	text += "; counts " + or(h.Unit, "units") + "; " + strings.Join(sees(src), ", ")
 	if h.Silence >= int64(time.Minute) {

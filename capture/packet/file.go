@@ -196,36 +196,48 @@ func (f *file) classicHead() error {
 // next reads a packet. It returns io.EOF at the end, errCut when the input stops
 // inside a record, and another error where the file cannot be read on.
 func (f *file) next(p *frame) error {
-	if err := f.consume(); err != nil {
-		return err
-	}
-	if f.ng != nil {
-		return f.nextNG(p)
-	}
-	c := &f.classic
-	h, err := f.peek(c.head)
-	if err != nil {
-		return err
-	}
-	if f.another(h) {
+	for { // captures without packets may follow one another without end: no recursion
+		if err := f.consume(); err != nil {
+			return err
+		}
+		again, err := false, error(nil)
+		if f.ng != nil {
+			again, err = f.nextNG(p)
+		} else {
+			again, err = f.nextClassic(p)
+		}
+		if err != nil || !again {
+			return err
+		}
 		if err := f.follow(); err != nil {
 			return err
 		}
-		return f.next(p)
+	}
+}
+
+// nextClassic reads the next record, or tells that another capture begins here.
+func (f *file) nextClassic(p *frame) (another bool, err error) {
+	c := &f.classic
+	h, err := f.peek(c.head)
+	if err != nil {
+		return false, err
+	}
+	if f.another(h) {
+		return true, nil
 	}
 	length, wire := c.lengths(h)
 	if length > maxRecord {
-		return damaged(uint64(length))
+		return false, damaged(uint64(length))
 	}
 	p.t = int64(c.number(h))*1e9 + int64(c.number(h[4:]))*c.unit
 	p.link, p.cut = c.link, cutOff(length, wire)
 	whole, err := f.peek(c.head + int(length))
 	if err != nil {
-		return cut(err)
+		return false, cut(err)
 	}
 	p.data = whole[c.head:]
 	f.pending = len(whole)
-	return nil
+	return false, nil
 }
 
 // another tells whether another capture begins where a record should, as where files

@@ -27,36 +27,33 @@ type blocks struct {
 	lost  uint64 // packets that the hosts of earlier sections lost
 }
 
-// nextNG reads up to the next block that holds a packet.
-func (f *file) nextNG(p *frame) error {
+// nextNG reads up to the next block that holds a packet, or to another capture.
+func (f *file) nextNG(p *frame) (another bool, err error) {
 	for {
 		h, err := f.peek(12)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if binary.LittleEndian.Uint32(h) != magicNG && f.another(h) {
-			if err := f.follow(); err != nil {
-				return err
-			}
-			return f.next(p)
+			return true, nil
 		}
 		kind, length, err := f.ng.head(h)
 		if err != nil {
-			return err
+			return false, err
 		}
 		f.pending = length
 		if kind == blockInterface || kind == blockStatistics || kind == blockEnhanced || kind == blockOldPacket || kind == blockSimple {
 			whole := min(length, 2*maxRecord) // a packet and its comments; more is passed over
 			b, err := f.peek(whole)
 			if err != nil {
-				return cut(err)
+				return false, cut(err)
 			}
 			if f.block(kind, b[8:min(whole, length-4)], p) {
-				return nil
+				return false, nil
 			}
 		}
 		if err := f.consume(); err != nil {
-			return err
+			return false, err
 		}
 	}
 }

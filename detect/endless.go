@@ -1,0 +1,39 @@
+package detect
+
+import "stormwatch/detect/chain"
+
+// endlessChains are the chains that counted as endless of late, so that each does so
+// once: the attempt from which one does moves with what its waits tell of layers.
+type endlessChains []endlessChain
+
+type endlessChain struct {
+	root uint64 // 0 none
+	at   int64  // start of its latest attempt
+}
+
+const endlessKept = 4096 // 64 KB; at most so many are followed at once
+
+// note takes in a request, and tells whether it is the one at which its chain is found
+// to be endless. It is called in the order of events, whatever the shards are.
+func (c *endlessChains) note(link *chain.Link, at int64, layers *layering) bool {
+	if link.Attempt <= tenth || link.Parent == 0 || link.Confidence < believed {
+		return false
+	}
+	least := tenth * layers.burst(link.Root)
+	if link.Attempt <= least {
+		return false
+	}
+	if *c == nil {
+		*c = make([]endlessChain, endlessKept)
+	}
+	switch k := &(*c)[mix(link.Root, 0x9e3779b97f4a7c15)%endlessKept]; {
+	case k.root == link.Root:
+		k.at = max(k.at, at)
+		return false
+	case k.root != 0 && at-k.at < runIdle:
+		return link.Attempt == least+1 // no room to remember it
+	default:
+		*k = endlessChain{link.Root, at}
+		return true
+	}
+}
