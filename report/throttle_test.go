@@ -131,6 +131,38 @@ func TestThrottleOfNamedClients(t *testing.T) {
 	}
 }
 
+// From the client's side an address is that of the service called, not of one who calls.
+func TestNoThrottleListFromTheClientsSide(t *testing.T) {
+	for _, product := range Products() {
+		s := listed("10.0.0.7")
+		s.Perspective = detect.PerspectiveClient
+		var b bytes.Buffer
+		if err := ThrottleList(&b, s, Options{For: product}); err == nil || !strings.Contains(err.Error(), "your own client") || b.Len() > 0 {
+			t.Errorf("%s: %v, wrote %q", product, err, b.String())
+		}
+	}
+}
+
+// A shared address is not limited: whom it would hold is not known.
+func TestThrottleLeavesSharedAddressesOut(t *testing.T) {
+	s := listed("10.0.0.7", "10.0.0.8")
+	s.Clients[0].Behind, s.Clients[1].Behind = 40, 1
+	for _, product := range Products() {
+		text := list(t, s, Options{For: product})
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "10.0.0.7") && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "10.0.0.7,nothing,") {
+				t.Errorf("%s limits a shared address: %s", product, line)
+			}
+		}
+		if !strings.Contains(text, "10.0.0.8") {
+			t.Errorf("%s leaves out who is alone:\n%s", product, text)
+		}
+		if want := "left out  10.0.0.7: about 40 clients share it"; product != "csv" && !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q:\n%s", product, want, text)
+		}
+	}
+}
+
 // Where a secret tells clients apart no value of it stands in the list.
 func TestThrottleBySecret(t *testing.T) {
 	for _, product := range []string{"nginx", "haproxy", "envoy"} {
