@@ -64,6 +64,7 @@ func throttleCases() map[string]struct {
 		"networks":  {listed("10.0.1.0/24", "2001:db8::/64"), "addr/24"},
 		"header":    {listed(append(slices.Clone(hostile), unnameable...)...), "header:X-Tenant"},
 		"agent":     {listed(hostile...), "agent"},
+		"cases":     {listed("ACME", "acme", "Acme.1", "acme.1", "other"), "header:X-Tenant"},
 		"path":      {listed("/acme", "/a.b", "/c+d", `/q"x`), "path:2"},
 		"keys":      {listed("cred-1", "cred-2", "10.0.0.3"), "key"},
 		"secret":    {listed("cred-1"), "header:X-Api-Key"},
@@ -159,6 +160,18 @@ func TestThrottleLeavesSharedAddressesOut(t *testing.T) {
 		}
 		if want := "left out  10.0.0.7: about 40 clients share it"; product != "csv" && !strings.Contains(text, want) {
 			t.Errorf("%s lacks %q:\n%s", product, want, text)
+		}
+	}
+}
+
+// Maps of nginx ignore the case of plain values: two that differ only in it are patterns,
+// which take exactly their own.
+func TestNginxTellsCasesApart(t *testing.T) {
+	c := throttleCases()["cases"]
+	text := list(t, c.s, Options{For: "nginx", ClientBy: c.by, Top: 50})
+	for _, want := range []string{`"~^ACME$" c1;`, `"~^acme$" c2;`, `"~^Acme\\.1$" c3;`, `"~^acme\\.1$" c4;`, `"\\other" c5;`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %s:\n%s", want, text)
 		}
 	}
 }
