@@ -121,7 +121,7 @@ func throttled(s *detect.Snapshot, o Options) throttle {
 		case x.by == byNothing:
 			x.why = "no configuration can name it"
 		case c.Behind > 1:
-			x.by, x.why = byNothing, "about " + Count(c.Behind) + " clients share it, and a limit would hold all of them"
+			x.by, x.why = byNothing, "about "+Count(c.Behind)+" clients share it, and a limit would hold all of them"
 		}
 		if x.why != "" {
 			t.left = append(t.left, x)
