@@ -78,7 +78,7 @@ func verdictFacts(s *detect.Snapshot) []fact {
 	v := &s.Verdict
 	facts := []fact{{"verdict", glyph(v.State) + " " + strings.ToUpper(v.State.String())}}
 	if v.State != detect.Unknown {
-		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", score(v.Confidence) + ", " + sure(v.Confidence)})
+		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", score(v.Confidence) + ", " + Sure(v.Confidence)})
 	}
 	if v.Since != 0 {
 		text := since(v.Since, v.SinceCensored, date)
@@ -241,7 +241,7 @@ func (p *paper) findings(s *detect.Snapshot) {
 		if f.Says != "" {
 			p.line(md(f.Says) + "\n")
 		}
-		p.item("scope", md(f.Scope)+"; confidence "+score(f.Confidence)+", "+sure(f.Confidence))
+		p.item("scope", md(f.Scope)+"; confidence "+score(f.Confidence)+", "+Sure(f.Confidence))
 		p.item("when", md(findingTimes(f)))
 		p.item("who", md(findingWho(f)))
 		p.item("formula", code(f.When))
@@ -277,7 +277,7 @@ func (p *paper) evidence(list []detect.Evidence) {
 		if Known(e.P) {
 			chance = Figure(e.P.V, "")
 		}
-		p.row(md(e.Name), md(Figure(e.Value, e.Unit)), code(e.Threshold), n, chance, md(e.Meaning))
+		p.row(md(e.Name), md(Figure(e.Value, e.Unit)), codeCell(e.Threshold), n, chance, md(e.Meaning))
 	}
 }
 
@@ -306,7 +306,7 @@ func (p *paper) clients(s *detect.Snapshot, top int) {
 	p.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy", "signatures")
 	for i := range s.Clients {
 		c := &s.Clients[i]
-		p.row(code(label(c)), code(c.Agent), Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
+		p.row(codeCell(label(c)), codeCell(c.Agent), Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
 			percent(c.EarlyShare), perSecond(c.AvoidablePerS), md(policyText(c.Policy)), md(signs(c)))
 	}
 	if others := s.ClientCount - len(s.Clients); others > 0 {
@@ -341,7 +341,7 @@ func (p *paper) grown(s *detect.Snapshot) {
 		p.table("", "name", "-before", "-at the incident", "-new clients")
 		for i := range s.Growth {
 			g := &s.Growth[i]
-			p.row(md(g.Kind), code(g.Name), perSecond(detect.Some(g.Before)), perSecond(detect.Some(g.PerS)), percent(g.New))
+			p.row(md(g.Kind), codeCell(g.Name), perSecond(detect.Some(g.Before)), perSecond(detect.Some(g.PerS)), percent(g.New))
 		}
 	}
 	if len(s.Layers.Rows) > 0 {
