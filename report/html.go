@@ -197,7 +197,7 @@ func (d *sheet) findings(s *detect.Snapshot) {
 			d.line("<p>" + esc(f.Says) + "</p>")
 		}
 		d.facts([]fact{
-			{"scope", f.Scope + "; confidence " + score(f.Confidence) + ", " + sure(f.Confidence)},
+			{"scope", f.Scope + "; confidence " + score(f.Confidence) + ", " + Sure(f.Confidence)},
 			{"when", findingTimes(f)},
 			{"who", findingWho(f)},
 			{"formula", f.When},

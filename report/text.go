@@ -43,7 +43,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 	}
 	p.line("")
 	if v.State != detect.Unknown {
-		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+sure(v.Confidence))
+		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+Sure(v.Confidence))
 	}
 	if v.Since != 0 {
 		text := since(v.Since, v.SinceCensored, date)
