@@ -48,7 +48,7 @@ type Snapshot struct {
 	Behind         Behind
 	Matcher        Matcher
 	Recent         Recent
-	Findings       []Finding // live ones first, then by severity, score and name
+	Findings       []Finding // live ones first, then by severity, score and name; of a whole input by severity first
 	NotJudged      []NotJudged
 	Clients        []Client // by avoidable load, then score, then label; TopK at most
 	ClientCount    int      // all clients, listed or not

@@ -134,7 +134,9 @@ func glyph(s detect.State) string {
 	switch s {
 	case detect.Storm:
 		return "▲"
-	case detect.Overloaded, detect.Watch:
+	case detect.Overloaded:
+		return "■"
+	case detect.Watch:
 		return "●"
 	case detect.Recovering:
 		return "◌"

@@ -25,6 +25,7 @@ func Markdown(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.notJudged(s)
 	p.clients(s, o.Top)
 	p.grown(s)
+	p.habits(s)
 	p.chains(s)
 	p.mitigations(s)
 	p.health(s)
@@ -157,7 +158,7 @@ func totalFacts(s *detect.Snapshot) (facts []fact) {
 			add(n.label, n.show(n.n))
 		}
 	}
-	for _, f := range []fact{{"refused by", RefusedBy(s)}, {"layers", Layers(&s.Matcher)}, {"evidence of chains", Evidence(&s.Matcher)}} {
+	for _, f := range []fact{{"refused by", RefusedBy(s)}, {"layers", Layers(&s.Matcher)}, {"evidence of chains", Evidence(&s.Matcher)}, {"limit", limitText(&s.Limit)}} {
 		if f.text != "" {
 			facts = append(facts, f)
 		}
@@ -345,7 +346,7 @@ func (p *paper) grown(s *detect.Snapshot) {
 		}
 	}
 	if len(s.Layers.Rows) > 0 {
-		p.head("Layers of retries" + layersNote(&s.Layers))
+		p.head("Layers of retries" + md(layersNote(&s.Layers)))
 		p.table("layer", "-attempts per request", "-at most", "")
 		for i := range s.Layers.Rows {
 			l := &s.Layers.Rows[i]
@@ -356,6 +357,23 @@ func (p *paper) grown(s *detect.Snapshot) {
 	for _, r := range s.Reach {
 		p.item("reach", reachText(r))
 	}
+	p.item("victims", md(victimsText(s)))
+	p.item("new", md(newText(s)))
+}
+
+// habits says how each agent's clients wait before they try again.
+func (p *paper) habits(s *detect.Snapshot) {
+	if len(s.Habits) == 0 {
+		return
+	}
+	p.head("Retry habits, by agent")
+	p.table("agent", "habit")
+	for i := range s.Habits[:min(len(s.Habits), maxHabits)] {
+		p.row(codeCell(agentName(&s.Habits[i])), md(habitText(&s.Habits[i])))
+	}
+	if more := len(s.Habits) - maxHabits; more > 0 {
+		p.row("and "+several(more, "agent")+" more", "")
+	}
 }
 
 func reachText(r detect.Reach) string {
@@ -364,8 +382,11 @@ func reachText(r detect.Reach) string {
 
 func layersNote(l *detect.Layers) string {
 	text := ""
+	if l.Proof != "" {
+		text = ", told by " + clip(clean(l.Proof), 40)
+	}
 	if Known(l.Multiplier) {
-		text = ", " + times(l.Multiplier) + " in all"
+		text += ", " + times(l.Multiplier) + " in all"
 	}
 	if Known(l.Worst) {
 		text += ", " + times(l.Worst) + " at worst"

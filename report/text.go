@@ -21,6 +21,7 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.clients(s, o)
 	p.reach(s)
 	p.growth(s)
+	p.layers(s)
 	p.habits(s)
 	p.mitigations(s, o)
 	p.input(s, o)
