@@ -25,19 +25,27 @@ func evidenceOf(f *found, feature rules.FeatureID) float64 {
 	return 0
 }
 
-// findings tells what was found, live ones first.
-func (j *judge) findings(e *engine) []Finding {
+// findings tells what was found, at a moment or over the whole of the input.
+func (j *judge) findings(e *engine, whole bool) []Finding {
 	out := make([]Finding, 0, len(j.found))
 	for i := range j.found {
 		out = append(out, j.finding(e, &j.found[i]))
 	}
-	slices.SortStableFunc(out, func(a, b Finding) int {
-		if a.Active() != b.Active() {
-			return compare(a.Active())
-		}
-		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), -cmp.Compare(a.Score, b.Score), cmp.Compare(a.Signature, b.Signature))
-	})
+	slices.SortStableFunc(out, func(a, b Finding) int { return inOrder(&a, &b, whole) })
 	return out
+}
+
+// inOrder compares findings by what matters most: at a moment what still holds, over the
+// whole what was gravest.
+func inOrder(a, b *Finding, whole bool) int {
+	live, severity := 0, -cmp.Compare(a.Severity, b.Severity)
+	if a.Active() != b.Active() {
+		live = compare(a.Active())
+	}
+	if !whole {
+		live, severity = severity, live
+	}
+	return cmp.Or(severity, live, -cmp.Compare(a.Score, b.Score), cmp.Compare(a.Signature, b.Signature))
 }
 
 func (j *judge) finding(e *engine, f *found) Finding {

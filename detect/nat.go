@@ -130,13 +130,14 @@ func (e *engine) sharers(sources []Source) []Source {
 		return sources
 	}
 	slices.SortStableFunc(most, func(a, b uint32) int { return int(e.clients.at(b).attempts) - int(e.clients.at(a).attempts) })
-	var parts []string
+	var parts, labels []string
 	for _, id := range most[:min(len(most), maxShared)] {
 		n, more := e.clients.at(id).behind.clients()
 		about := "about"
 		if more {
 			about = "at least"
 		}
+		labels = append(labels, e.names.labels[id])
 		parts = append(parts, fmt.Sprintf("%s %d clients behind %s", about, n, e.names.labels[id]))
 	}
 	if more := len(most) - maxShared; more > 0 {
@@ -144,6 +145,7 @@ func (e *engine) sharers(sources []Source) []Source {
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
+	p.Shared = labels
 	p.Note = strings.TrimPrefix(p.Note+"; "+strings.Join(parts, ", ")+": what one of them did is not judged; --client-by key, agent or header:NAME tells them apart", "; ")
 	return out
 }

@@ -48,7 +48,7 @@ type Snapshot struct {
 	Behind         Behind
 	Matcher        Matcher
 	Recent         Recent
-	Findings       []Finding // live ones first, then by severity, score and name
+	Findings       []Finding // live ones first, then by severity, score and name; of a whole input by severity first
 	NotJudged      []NotJudged
 	Clients        []Client // by avoidable load, then score, then label; TopK at most
 	ClientCount    int      // all clients, listed or not
@@ -77,8 +77,9 @@ type Source struct {
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
 	Health              capture.Health
-	Note                string // e.g. why it is not summed
-	Quiet               int64  // live: for how long nothing has come from it, ns of the caller's clock
+	Note                string   // e.g. why it is not summed
+	Shared              []string // labels of clients that the note names
+	Quiet               int64    // live: for how long nothing has come from it, ns of the caller's clock
 }
 
 // State is the verdict's word.

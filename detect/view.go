@@ -41,7 +41,7 @@ func (e *engine) snapshot(v View) *Snapshot {
 	}
 	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality*(1-sharedDoubt*e.sharedOf()))
 	if j.set != nil {
-		s.Findings = j.findings(e)
+		s.Findings = j.findings(e, v.Whole)
 		s.Mitigations = j.mitigations(s.Perspective, v.Whole)
 	}
 	if d := e.judge.detected(&s.Verdict); d > 0 {

@@ -17,7 +17,7 @@ func Brief(w io.Writer, s *detect.Snapshot, o Options) error {
 	var p page
 	head := glyph(v.State) + " " + strings.ToUpper(v.State.String())
 	if v.State != detect.Unknown {
-		head += " (cause: " + causeText(v.Cause) + "; confidence " + score(v.Confidence) + " " + sure(v.Confidence) + ")"
+		head += " (cause: " + causeText(v.Cause) + "; confidence " + score(v.Confidence) + " " + Sure(v.Confidence) + ")"
 	}
 	if v.Since != 0 {
 		head += " since " + since(v.Since, v.SinceCensored, date)

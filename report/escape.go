@@ -13,7 +13,7 @@ const longest = 400
 // autolinks) loses it.
 func md(s string) string {
 	s = clip(s, longest)
-	if !strings.ContainsAny(s, "\\`*_{}[]<>()#+!|~&@:.$") {
+	if !strings.ContainsAny(s, "\\`*_[]<>#!|~&@:.$") {
 		return s
 	}
 	var b strings.Builder
@@ -42,12 +42,17 @@ func md(s string) string {
 }
 
 // code makes a text of the traffic stand as it is in Markdown: in a code span
-// whose fence is longer than any in it. A table's bars are escaped there too.
-func code(s string) string {
-	if s = clip(s, longest); s == "" {
+// whose fence is longer than any in it.
+func code(s string) string { return fenced(clip(s, longest)) }
+
+// codeCell is code in a cell of a table, where bars are escaped even in a code span
+// (GitHub Flavored Markdown 0.29 section 4.10).
+func codeCell(s string) string { return fenced(strings.ReplaceAll(clip(s, longest), "|", `\|`)) }
+
+func fenced(s string) string {
+	if s == "" {
 		return ""
 	}
-	s = strings.ReplaceAll(s, "|", `\|`)
 	f := fence(s, 1)
 	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' {
 		return f + " " + s + " " + f

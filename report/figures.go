@@ -117,8 +117,8 @@ func span(ns int64) string {
 	return d.String()
 }
 
-// sure tells in a word how sure a confidence is.
-func sure(c float64) string {
+// Sure tells in a word how sure a confidence is: "high", "medium" or "low".
+func Sure(c float64) string {
 	switch {
 	case c >= .8:
 		return "high"
@@ -134,7 +134,9 @@ func glyph(s detect.State) string {
 	switch s {
 	case detect.Storm:
 		return "▲"
-	case detect.Overloaded, detect.Watch:
+	case detect.Overloaded:
+		return "■"
+	case detect.Watch:
 		return "●"
 	case detect.Recovering:
 		return "◌"

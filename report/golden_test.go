@@ -82,7 +82,7 @@ func TestTextOrder(t *testing.T) {
 // A state can be told without colour, and colour is only there when asked for.
 func TestColor(t *testing.T) {
 	for state, want := range map[detect.State]string{
-		detect.Storm: "▲ STORM", detect.Overloaded: "● OVERLOAD", detect.Watch: "● WATCH",
+		detect.Storm: "▲ STORM", detect.Overloaded: "■ OVERLOAD", detect.Watch: "● WATCH",
 		detect.Recovering: "◌ RECOVERING", detect.Clear: "✓ CLEAR", detect.Unknown: "? UNKNOWN",
 	} {
 		s := &detect.Snapshot{Verdict: detect.Verdict{State: state}}

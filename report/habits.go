@@ -62,9 +62,7 @@ func (p *page) habits(s *detect.Snapshot) {
 	shown := s.Habits[:min(len(s.Habits), maxHabits)]
 	column, names := 0, make([]string, len(shown))
 	for i := range shown {
-		if names[i] = clip(clean(shown[i].Agent), 24); names[i] == "" {
-			names[i] = "(no agent)"
-		}
+		names[i] = clip(agentName(&shown[i]), 24)
 		column = max(column, width(names[i])+2)
 	}
 	for i := range shown {
@@ -73,6 +71,13 @@ func (p *page) habits(s *detect.Snapshot) {
 	if more := len(s.Habits) - maxHabits; more > 0 {
 		p.line("  and " + several(more, "agent") + " more")
 	}
+}
+
+func agentName(h *detect.Habit) string {
+	if name := clean(h.Agent); name != "" {
+		return name
+	}
+	return "(no agent)"
 }
 
 // habitText is a policy in a sentence: what is waited, what is made of hints, how

@@ -22,6 +22,7 @@ func HTML(w io.Writer, s *detect.Snapshot, o Options) error {
 	d.findings(s)
 	d.clients(s, o.Top)
 	d.grown(s)
+	d.habits(s)
 	d.chains(s)
 	d.mitigations(s)
 	d.health(s)
@@ -197,7 +198,7 @@ func (d *sheet) findings(s *detect.Snapshot) {
 			d.line("<p>" + esc(f.Says) + "</p>")
 		}
 		d.facts([]fact{
-			{"scope", f.Scope + "; confidence " + score(f.Confidence) + ", " + sure(f.Confidence)},
+			{"scope", f.Scope + "; confidence " + score(f.Confidence) + ", " + Sure(f.Confidence)},
 			{"when", findingTimes(f)},
 			{"who", findingWho(f)},
 			{"formula", f.When},
@@ -261,6 +262,11 @@ func (d *sheet) clients(s *detect.Snapshot, top int) {
 	for _, r := range s.Reach {
 		d.line("<p>" + esc(reachText(r)) + "</p>")
 	}
+	for _, text := range []string{victimsText(s), newText(s)} {
+		if text != "" {
+			d.line("<p>" + esc(text) + "</p>")
+		}
+	}
 }
 
 func (d *sheet) grown(s *detect.Snapshot) {
@@ -282,6 +288,22 @@ func (d *sheet) grown(s *detect.Snapshot) {
 		}
 		g.end()
 	}
+}
+
+// habits says how each agent's clients wait before they try again.
+func (d *sheet) habits(s *detect.Snapshot) {
+	if len(s.Habits) == 0 {
+		return
+	}
+	d.head("Retry habits, by agent")
+	g := d.table("agent", "habit")
+	for i := range s.Habits[:min(len(s.Habits), maxHabits)] {
+		g.row(agentName(&s.Habits[i]), habitText(&s.Habits[i]))
+	}
+	if more := len(s.Habits) - maxHabits; more > 0 {
+		g.row("and "+several(more, "agent")+" more", "")
+	}
+	g.end()
 }
 
 func (d *sheet) chains(s *detect.Snapshot) {

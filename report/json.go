@@ -30,6 +30,7 @@ type jsonReport struct {
 	Mitigations   []jsonMitigation `json:"mitigations"`
 	Habits        []jsonHabit      `json:"habits,omitempty"`
 	Limit         *jsonLimit       `json:"limit,omitempty"`
+	Layers        *jsonLayers      `json:"layers,omitempty"`
 	Events        []jsonEvent      `json:"events"`
 }
 
@@ -238,6 +239,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 		Mitigations:   each(s.Mitigations, mitigationOf),
 		Habits:        each(s.Habits, habitOf),
 		Limit:         limitOf(&s.Limit),
+		Layers:        layersOf(&s.Layers),
 		Events:        each(s.Events, eventOf),
 	}
 	enc := json.NewEncoder(w)

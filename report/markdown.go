@@ -25,6 +25,7 @@ func Markdown(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.notJudged(s)
 	p.clients(s, o.Top)
 	p.grown(s)
+	p.habits(s)
 	p.chains(s)
 	p.mitigations(s)
 	p.health(s)
@@ -78,7 +79,7 @@ func verdictFacts(s *detect.Snapshot) []fact {
 	v := &s.Verdict
 	facts := []fact{{"verdict", glyph(v.State) + " " + strings.ToUpper(v.State.String())}}
 	if v.State != detect.Unknown {
-		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", score(v.Confidence) + ", " + sure(v.Confidence)})
+		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", score(v.Confidence) + ", " + Sure(v.Confidence)})
 	}
 	if v.Since != 0 {
 		text := since(v.Since, v.SinceCensored, date)
@@ -157,7 +158,7 @@ func totalFacts(s *detect.Snapshot) (facts []fact) {
 			add(n.label, n.show(n.n))
 		}
 	}
-	for _, f := range []fact{{"refused by", RefusedBy(s)}, {"layers", Layers(&s.Matcher)}, {"evidence of chains", Evidence(&s.Matcher)}} {
+	for _, f := range []fact{{"refused by", RefusedBy(s)}, {"layers", Layers(&s.Matcher)}, {"evidence of chains", Evidence(&s.Matcher)}, {"limit", limitText(&s.Limit)}} {
 		if f.text != "" {
 			facts = append(facts, f)
 		}
@@ -241,7 +242,7 @@ func (p *paper) findings(s *detect.Snapshot) {
 		if f.Says != "" {
 			p.line(md(f.Says) + "\n")
 		}
-		p.item("scope", md(f.Scope)+"; confidence "+score(f.Confidence)+", "+sure(f.Confidence))
+		p.item("scope", md(f.Scope)+"; confidence "+score(f.Confidence)+", "+Sure(f.Confidence))
 		p.item("when", md(findingTimes(f)))
 		p.item("who", md(findingWho(f)))
 		p.item("formula", code(f.When))
@@ -277,7 +278,7 @@ func (p *paper) evidence(list []detect.Evidence) {
 		if Known(e.P) {
 			chance = Figure(e.P.V, "")
 		}
-		p.row(md(e.Name), md(Figure(e.Value, e.Unit)), code(e.Threshold), n, chance, md(e.Meaning))
+		p.row(md(e.Name), md(Figure(e.Value, e.Unit)), codeCell(e.Threshold), n, chance, md(e.Meaning))
 	}
 }
 
@@ -306,7 +307,7 @@ func (p *paper) clients(s *detect.Snapshot, top int) {
 	p.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy", "signatures")
 	for i := range s.Clients {
 		c := &s.Clients[i]
-		p.row(code(label(c)), code(c.Agent), Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
+		p.row(codeCell(label(c)), codeCell(c.Agent), Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
 			percent(c.EarlyShare), perSecond(c.AvoidablePerS), md(policyText(c.Policy)), md(signs(c)))
 	}
 	if others := s.ClientCount - len(s.Clients); others > 0 {
@@ -341,11 +342,11 @@ func (p *paper) grown(s *detect.Snapshot) {
 		p.table("", "name", "-before", "-at the incident", "-new clients")
 		for i := range s.Growth {
 			g := &s.Growth[i]
-			p.row(md(g.Kind), code(g.Name), perSecond(detect.Some(g.Before)), perSecond(detect.Some(g.PerS)), percent(g.New))
+			p.row(md(g.Kind), codeCell(g.Name), perSecond(detect.Some(g.Before)), perSecond(detect.Some(g.PerS)), percent(g.New))
 		}
 	}
 	if len(s.Layers.Rows) > 0 {
-		p.head("Layers of retries" + layersNote(&s.Layers))
+		p.head("Layers of retries" + md(layersNote(&s.Layers)))
 		p.table("layer", "-attempts per request", "-at most", "")
 		for i := range s.Layers.Rows {
 			l := &s.Layers.Rows[i]
@@ -356,6 +357,23 @@ func (p *paper) grown(s *detect.Snapshot) {
 	for _, r := range s.Reach {
 		p.item("reach", reachText(r))
 	}
+	p.item("victims", md(victimsText(s)))
+	p.item("new", md(newText(s)))
+}
+
+// habits says how each agent's clients wait before they try again.
+func (p *paper) habits(s *detect.Snapshot) {
+	if len(s.Habits) == 0 {
+		return
+	}
+	p.head("Retry habits, by agent")
+	p.table("agent", "habit")
+	for i := range s.Habits[:min(len(s.Habits), maxHabits)] {
+		p.row(codeCell(agentName(&s.Habits[i])), md(habitText(&s.Habits[i])))
+	}
+	if more := len(s.Habits) - maxHabits; more > 0 {
+		p.row("and "+several(more, "agent")+" more", "")
+	}
 }
 
 func reachText(r detect.Reach) string {
@@ -364,8 +382,11 @@ func reachText(r detect.Reach) string {
 
 func layersNote(l *detect.Layers) string {
 	text := ""
+	if l.Proof != "" {
+		text = ", told by " + clip(clean(l.Proof), 40)
+	}
 	if Known(l.Multiplier) {
-		text = ", " + times(l.Multiplier) + " in all"
+		text += ", " + times(l.Multiplier) + " in all"
 	}
 	if Known(l.Worst) {
 		text += ", " + times(l.Worst) + " at worst"

@@ -14,16 +14,27 @@ func (p *page) reach(s *detect.Snapshot) {
 		}
 		p.term(2, "reach", labels, text)
 	}
-	if s.Victims > 0 {
-		p.term(2, "victims", labels, several(s.Victims, "client")+" refused at the first attempt and never retrying: leave them alone")
+	p.term(2, "victims", labels, victimsText(s))
+	p.term(2, "new", labels, newText(s))
+}
+
+func victimsText(s *detect.Snapshot) string {
+	if s.Victims == 0 {
+		return ""
 	}
-	if Known(s.Newcomers) {
-		text := percent(s.Newcomers) + " of the clients of the incident were not seen before it"
-		if s.Newcomers.V >= .5 {
-			text += ": new demand, such as a campaign's, rather than the same clients asking again"
-		}
-		p.term(2, "new", labels, text)
+	return several(s.Victims, "client") + " refused at the first attempt and never retrying: leave them alone"
+}
+
+// newText tells how much of the demand is new, as far as clients show it.
+func newText(s *detect.Snapshot) string {
+	if !Known(s.Newcomers) {
+		return ""
 	}
+	text := percent(s.Newcomers) + " of the clients of the incident were not seen before it"
+	if s.Newcomers.V >= .5 {
+		text += ": new demand, such as a campaign's, rather than the same clients asking again"
+	}
+	return text
 }
 
 func shareOf(v float64) string { return percent(detect.Some(v)) }

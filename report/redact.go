@@ -84,6 +84,19 @@ func (r *Redactor) Snapshot(s *detect.Snapshot) *detect.Snapshot {
 			hide.names[label] = r.of(label)
 		}
 	}
+	for i := range s.Sources {
+		for _, label := range s.Sources[i].Shared {
+			hide.names[label] = r.of(label)
+		}
+	}
+	for i := range s.Growth {
+		if g := &s.Growth[i]; g.Kind == "client" {
+			hide.names[g.Name] = r.of(g.Name)
+		}
+	}
+	for i := range s.Arrivals.Clients {
+		hide.names[s.Arrivals.Clients[i].Label] = r.of(s.Arrivals.Clients[i].Label)
+	}
 	for i := range s.Chains {
 		hide.names[s.Chains[i].Client] = r.of(s.Chains[i].Client)
 	}
@@ -205,7 +218,12 @@ func (h *hider) chain(k *detect.Chain) detect.Chain {
 
 func (h *hider) source(s *detect.Source) detect.Source {
 	out := *s
-	out.Name, out.Vantage, out.Note = h.text(s.Name), h.text(s.Vantage), h.text(s.Note)
+	note := s.Note
+	for _, label := range s.Shared { // however short
+		note = strings.ReplaceAll(note, "behind "+label, "behind "+h.r.of(label))
+	}
+	out.Name, out.Vantage, out.Note = h.text(s.Name), h.text(s.Vantage), h.text(note)
+	out.Shared = each(s.Shared, func(label *string) string { return h.r.of(*label) })
 	health := &out.Health
 	health.Notes, health.Down = h.texts(health.Notes), h.text(health.Down)
 	bare := func(k *capture.Skip) capture.Skip {

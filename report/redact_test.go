@@ -3,7 +3,39 @@ package report
 import (
 	"strings"
 	"testing"
+
+	"stormwatch/detect"
 )
+
+// A shared address that is no row of the client table is named in a note all the same,
+// and so are clients that only what grew and when they came name.
+func TestRedactHidesWhoIsOnlyInNotes(t *testing.T) {
+	s := &detect.Snapshot{
+		At: second(60), Start: second(0), End: second(60), Perspective: "server", ClientCount: 9,
+		Sources: []detect.Source{{
+			Name: "web1", Kind: "log", Primary: true, Shared: []string{"alice (192.0.2.1)", "bo"},
+			Note: "about 9 clients behind alice (192.0.2.1), at least 3 clients behind bo: what one of them did is not judged",
+		}},
+		Verdict:  detect.Verdict{State: detect.Watch, Who: "carol (192.0.2.3) and dave (192.0.2.4)"},
+		Clients:  []detect.Client{{Label: "zoran (192.0.2.5)", Name: "zoran", Attempts: 5}},
+		Growth:   []detect.Growth{{Kind: "client", Name: "carol (192.0.2.3)", PerS: 3}},
+		Arrivals: detect.Arrivals{Clients: []detect.ClientArrivals{{Label: "dave (192.0.2.4)"}}},
+	}
+	for _, name := range Names() {
+		if name == "throttle-list" {
+			continue // refused together with --redact-clients
+		}
+		var b strings.Builder
+		if err := FormOf(name)(&b, s, Options{Redact: true}); err != nil {
+			t.Fatal(name, err)
+		}
+		for _, leak := range []string{"alice", "behind bo", "carol", "dave", "zoran", "192.0.2."} {
+			if strings.Contains(b.String(), leak) {
+				t.Errorf("%s lets %q out:\n%s", name, leak, b.String())
+			}
+		}
+	}
+}
 
 // Addresses hide in names and agents too; what only looks a little like one stays.
 func TestUnaddressed(t *testing.T) {

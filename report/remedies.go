@@ -25,6 +25,7 @@ func remedyFacts(m *detect.Mitigation) []fact {
 		{"do not", m.Dont},
 		{"undo", m.Undo},
 		{"check", m.Check},
+		{"stop", m.Stop},
 		{"because of", strings.Join(m.Because, ", ")},
 	}
 }

@@ -21,6 +21,7 @@ func Text(w io.Writer, s *detect.Snapshot, o Options) error {
 	p.clients(s, o)
 	p.reach(s)
 	p.growth(s)
+	p.layers(s)
 	p.habits(s)
 	p.mitigations(s, o)
 	p.input(s, o)
@@ -43,7 +44,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 	}
 	p.line("")
 	if v.State != detect.Unknown {
-		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+sure(v.Confidence))
+		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+Sure(v.Confidence))
 	}
 	if v.Since != 0 {
 		text := since(v.Since, v.SinceCensored, date)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -20,9 +21,13 @@ func Products() []string { return []string{"nginx", "haproxy", "envoy", "csv"} }
 // ThrottleList writes what limits the clients that send most of what need not be
 // sent, each to about what it asks for anew: a snippet for Options.For, with the undo and
 // when to stop beside it. Options.ClientBy says what a client is, as --client-by. It
-// never names a victim, and never holds a secret: where clients are told apart by
-// one, each value of that header is limited.
+// never names a victim or an address that several clients share, and never holds a
+// secret: where clients are told apart by one, each value of that header is limited.
+// From the client's side there is nobody to limit, which is an error.
 func ThrottleList(w io.Writer, s *detect.Snapshot, o Options) error {
+	if s.Perspective == detect.PerspectiveClient {
+		return errors.New("no throttle list from the client's side: the addresses are those of the servers called; put the limit into your own client")
+	}
 	t := throttled(s, o)
 	var b bytes.Buffer
 	switch o.For {
@@ -65,6 +70,7 @@ type target struct {
 	value   string       // of the header, or of the part of the path
 	network netip.Prefix // of an address or a network
 	limit   int          // requests per minute that it keeps
+	why     string       // it is left out
 	client  *detect.Client
 	share   float64 // of the avoidable load, of this and those before it
 }
@@ -72,7 +78,7 @@ type target struct {
 // throttle is a list of targets and how they are told.
 type throttle struct {
 	targets []target
-	left    []target // that no configuration can name
+	left    []target // that are on no list, with why
 	header  string   // in lower case; that of byHeader or bySecret
 	segment int      // of byPath, from 1
 	of      int
@@ -110,7 +116,14 @@ func throttled(s *detect.Snapshot, o Options) throttle {
 		}
 		sum += c.AvoidablePerS.V
 		x := target{label: clean(c.Label), client: c, limit: allowance(c, s), share: sum / total}
-		if t.name(&x, how); x.by == byNothing {
+		t.name(&x, how)
+		switch {
+		case x.by == byNothing:
+			x.why = "no configuration can name it"
+		case c.Behind > 1:
+			x.by, x.why = byNothing, "about "+Count(c.Behind)+" clients share it, and a limit would hold all of them"
+		}
+		if x.why != "" {
 			t.left = append(t.left, x)
 			continue
 		}
@@ -229,7 +242,7 @@ func (t *throttle) head(b *bytes.Buffer, undo string) {
 			perSecond(x.client.AvoidablePerS), x.limit)
 	}
 	for i := range t.left {
-		line("left out  %s: no configuration can name it", t.left[i].label)
+		line("left out  %s: %s", t.left[i].label, t.left[i].why)
 	}
 	if t.has(bySecret) {
 		line("these are told apart by a secret, which stands nowhere: EVERY value of %s is limited", t.header)

@@ -64,6 +64,7 @@ func throttleCases() map[string]struct {
 		"networks":  {listed("10.0.1.0/24", "2001:db8::/64"), "addr/24"},
 		"header":    {listed(append(slices.Clone(hostile), unnameable...)...), "header:X-Tenant"},
 		"agent":     {listed(hostile...), "agent"},
+		"cases":     {listed("ACME", "acme", "Acme.1", "acme.1", "other"), "header:X-Tenant"},
 		"path":      {listed("/acme", "/a.b", "/c+d", `/q"x`), "path:2"},
 		"keys":      {listed("cred-1", "cred-2", "10.0.0.3"), "key"},
 		"secret":    {listed("cred-1"), "header:X-Api-Key"},
@@ -128,6 +129,50 @@ func TestThrottleOfNamedClients(t *testing.T) {
 	s.Clients = s.Clients[1:]
 	if text := list(t, s, Options{For: "haproxy", ClientBy: "auto", Top: 1}); !strings.Contains(text, "{ src 10.0.0.7/32 }") {
 		t.Error(text)
+	}
+}
+
+// From the client's side an address is that of the service called, not of one who calls.
+func TestNoThrottleListFromTheClientsSide(t *testing.T) {
+	for _, product := range Products() {
+		s := listed("10.0.0.7")
+		s.Perspective = detect.PerspectiveClient
+		var b bytes.Buffer
+		if err := ThrottleList(&b, s, Options{For: product}); err == nil || !strings.Contains(err.Error(), "your own client") || b.Len() > 0 {
+			t.Errorf("%s: %v, wrote %q", product, err, b.String())
+		}
+	}
+}
+
+// A shared address is not limited: whom it would hold is not known.
+func TestThrottleLeavesSharedAddressesOut(t *testing.T) {
+	s := listed("10.0.0.7", "10.0.0.8")
+	s.Clients[0].Behind, s.Clients[1].Behind = 40, 1
+	for _, product := range Products() {
+		text := list(t, s, Options{For: product})
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "10.0.0.7") && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "10.0.0.7,nothing,") {
+				t.Errorf("%s limits a shared address: %s", product, line)
+			}
+		}
+		if !strings.Contains(text, "10.0.0.8") {
+			t.Errorf("%s leaves out who is alone:\n%s", product, text)
+		}
+		if want := "left out  10.0.0.7: about 40 clients share it"; product != "csv" && !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q:\n%s", product, want, text)
+		}
+	}
+}
+
+// Maps of nginx ignore the case of plain values: two that differ only in it are patterns,
+// which take exactly their own.
+func TestNginxTellsCasesApart(t *testing.T) {
+	c := throttleCases()["cases"]
+	text := list(t, c.s, Options{For: "nginx", ClientBy: c.by, Top: 50})
+	for _, want := range []string{`"~^ACME$" c1;`, `"~^acme$" c2;`, `"~^Acme\\.1$" c3;`, `"~^acme\\.1$" c4;`, `"\\other" c5;`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %s:\n%s", want, text)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func (t *throttle) nginx(b *bytes.Buffer) {
 		z := zone{fmt.Sprintf("sw_header_%d", rate), rate}
 		zones = append(zones, z)
 		fmt.Fprintf(b, "map $http_%s $%s {\n    default \"\";\n", strings.ReplaceAll(t.header, "-", "_"), z.name)
-		t.each(rate, func(x *target) { fmt.Fprintf(b, "    %s %s;\n", nginxKey(x.value), x.id) }, byHeader)
+		t.each(rate, func(x *target) { fmt.Fprintf(b, "    %s %s;\n", t.nginxKey(x.value), x.id) }, byHeader)
 		b.WriteString("}\n")
 	}
 	for _, rate := range t.limits(byPath) {
@@ -86,5 +86,14 @@ func nginxQuoted(s string) string {
 }
 
 // nginxKey is a value that a map compares with. A backslash before it keeps the map
-// from taking it for a pattern (~) or a word of its own (default, include).
-func nginxKey(s string) string { return nginxQuoted(`\` + s) }
+// from taking it for a pattern (~) or a word of its own (default, include). Maps ignore
+// the case of plain values (ngx_http_map_module), and two that differ only in it would
+// conflict: those become patterns, which do not.
+func (t *throttle) nginxKey(value string) string {
+	for i := range t.targets {
+		if other := t.targets[i].value; other != value && strings.EqualFold(other, value) {
+			return nginxQuoted("~^" + regexp.QuoteMeta(value) + "$")
+		}
+	}
+	return nginxQuoted(`\` + value)
+}

@@ -222,7 +222,7 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 		if detail == 0 {
 			label = "confidence "
 		}
-		facts = append(facts, label+score(v.Confidence)+" "+sure(v.Confidence)+lossText(s))
+		facts = append(facts, label+score(v.Confidence)+" "+report.Sure(v.Confidence)+lossText(s))
 	}
 	if v.Since != 0 {
 		facts = append(facts, since(v.Since, s.At, v.SinceCensored, detail < shortFacts))

@@ -99,7 +99,7 @@ func glossary() [][2]string {
 		{"folded", "arrivals cut into rows of one period: a fleet in step is an upright bar, jitter an even field"},
 		{"layer", "a place on the way that retries; layers multiply each other"},
 		{"victim", "a client that is refused though it does not retry"},
-		{"confidence", "how sure the verdict is: low below 0.6, high from 0.85; loss of input lowers it"},
+		{"confidence", "how sure the verdict is: low below 0.6, high from 0.8; loss of input lowers it"},
 		{"since <=", "the input starts inside the incident: it began then or earlier"},
 		{"E0 to E5", "how an attempt is tied to its chain: from a guess by timing to a number it declares"},
 	}

@@ -151,17 +151,6 @@ func span(d int64) string {
 	return fmt.Sprintf("%s%dd%02dh", sign, s/86400, s/3600%24)
 }
 
-// sure puts a confidence into a word.
-func sure(c float64) string {
-	switch {
-	case c >= 0.85:
-		return "high"
-	case c >= 0.6:
-		return "medium"
-	}
-	return "low"
-}
-
 // blank hides the values of a query: "?cursor=8812" becomes "?cursor=•", for a
 // screen is read over shoulders and pasted into chats.
 func blank(path string) string {

@@ -68,6 +68,13 @@ func (r *reporting) run(cmd *cobra.Command, st *streams, f *flags, args []string
 		if err := listable(r.o); err != nil {
 			return usage{err}
 		}
+	} else if r.o.For != "" {
+		return usage{fmt.Errorf("--for %s: what a list is for, so it needs --format %s; a time such as 60s says how long to look", r.o.For, throttleList)}
+	}
+	for _, name := range []string{"screen", "size"} {
+		if r.format != "svg" && cmd.Flags().Changed(name) {
+			return usage{fmt.Errorf("--%s: of a drawn screen only, with --format svg", name)}
+		}
 	}
 	ctx := cmd.Context()
 	if timed(cmd) { // streams too: they are judged as far as they were read

@@ -173,6 +173,23 @@ func TestMistakesInLines(t *testing.T) {
 	}
 }
 
+// 2^43 moments of 4096 clients with 512 attempts each are 2^64 exchanges, which an int64
+// takes for none; a second more or less is no different.
+func TestTrafficBeyondWhatCanBeCounted(t *testing.T) {
+	for _, to := range []string{"8796093022208ns", "8797s", "168h"} {
+		for _, clients := range []int{4096, 10000} {
+			s, err := parse("0s.." + to + " every 1ns 10.0.0.1 GET / 429 x512")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.clients = slices.Repeat(s.clients, clients)
+			if _, err := spread([]schedule{s}); err == nil {
+				t.Errorf("%s of %d clients were written out", to, clients)
+			}
+		}
+	}
+}
+
 // The place of a mistake is that in the file.
 func TestMistakeInFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tests.yaml")

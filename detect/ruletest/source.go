@@ -41,9 +41,10 @@ func spread(lines []schedule) (t traffic, err error) {
 		s := &lines[i]
 		moments := int64(1)
 		if s.gap > 0 {
-			moments = int64((s.to - s.from + s.gap - 1) / s.gap)
+			moments = int64((s.to-s.from-1)/s.gap) + 1
 		}
-		if moments*int64(len(s.clients))*int64(len(s.attempts)) > int64(maxExchanges-len(t)) {
+		// Divided, for the product may be above what an int64 holds.
+		if each := int64(max(len(s.clients), 1)) * int64(max(len(s.attempts), 1)); moments > int64(maxExchanges-len(t))/each {
 			return nil, fmt.Errorf("more than %d exchanges in one test", maxExchanges)
 		}
 		for m := range moments {
