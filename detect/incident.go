@@ -74,7 +74,7 @@ func (j *judge) whole(e *engine) Verdict {
 	case v.State == Clear:
 		v.What = clearText(&e.pop.total)
 	case v.State > Watch:
-		v.What = alarmText(names, sum, sum, !e.failuresOnly())
+		v.What = alarmText(names, sum, sum, e.lacks())
 	}
 	return v
 }

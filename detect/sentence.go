@@ -52,7 +52,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = fmt.Sprintf("few requests, most of them in vain: %d of %d failed within a minute", last.failed, last.ended)
 		}
 	default:
-		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, !e.failuresOnly())
+		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, e.lacks())
 	}
 	if v.State >= Watch {
 		v.Party = j.party(e)
@@ -74,7 +74,7 @@ func clearText(w *secondCounts) string {
 //
 // Attempts per request are those of the whole incident: in the last seconds of one,
 // when few begin anything new, the ratio says nothing about how often each is tried.
-func alarmText(names string, w, incident *secondCounts, shares bool) string {
+func alarmText(names string, w, incident *secondCounts, unknown lacking) string {
 	kind, done, n := "heavy refusals", "refused", w.refused
 	if 2*w.refused < w.failed {
 		kind, done, n = "heavy failures", "failed", w.failed
@@ -83,14 +83,19 @@ func alarmText(names string, w, incident *secondCounts, shares bool) string {
 		names = kind
 	}
 	text := fmt.Sprintf("%s; %.0f %% %s", names, 100*share(n, w.ended), done)
-	if !shares {
+	if unknown.successes {
 		return fmt.Sprintf("%s; %d %s, of unknown many requests", names, n, done)
 	}
-	if incident.first > 0 {
+	if !unknown.clients && incident.first > 0 {
 		text += fmt.Sprintf(", %.1f attempts per request", share(incident.attempts, incident.first))
 	}
 	return text
 }
+
+// lacking is what the input leaves out, of which the headline must not tell.
+type lacking struct{ successes, clients bool }
+
+func (e *engine) lacks() lacking { return lacking{e.failuresOnly(), e.nameless()} }
 
 // activeNames lists the live signatures, the gravest first.
 func (j *judge) activeNames() (names []string) {
@@ -111,7 +116,7 @@ func (j *judge) party(e *engine) (p Party) {
 	if k := j.gravest(); k >= 0 {
 		clients, what = j.flagged[k], cmp.Or(j.clientSig[k].Does, "show "+j.clientSig[k].ID)
 	}
-	if clients > 0 {
+	if clients > 0 && !e.nameless() {
 		p.Clients, p.Of, p.Does = int(clients), int(e.pop.clients), what
 	}
 	if f := j.find("lockstep"); f != nil {
