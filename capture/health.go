@@ -35,6 +35,7 @@ type Health struct {
 	From, To          int64  // start of the first exchange or interval and end of the last, Unix ns; 0 none yet
 	Silence, SilentAt int64  // the longest time without any, ns, and when it began
 	Crowded           bool   // nearly all requests come from one or two addresses though another field tells clients apart: a proxy's, so what one client did cannot be told
+	Nameless          bool   // the input tells no client from another: all of it is one, and what follows a failure need be no retry
 	Down              string // why the source gives nothing at present; "" while it does
 
 	Retries      uint64   // attempts beyond the first that the logging hop itself made, as its lines declare

@@ -283,5 +283,5 @@ type facts struct {
 
 func factsOf(s Source) facts {
 	h := &s.Health
-	return facts{h.Resolution, [5]uint64{h.Encrypted, h.Rejected, h.Cut, h.QUIC, uint64(1000 * h.Unread)}, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded}
+	return facts{h.Resolution, [5]uint64{h.Encrypted, h.Rejected, h.Cut, h.QUIC, uint64(1000 * h.Unread)}, h.SeesHints, h.Sampled > 0 && h.Sampled < 1, h.FailuresOnly, h.Crowded || h.Nameless}
 }

@@ -74,11 +74,20 @@ type secondCounts struct {
 	attempts, first, retries                int64
 	firstEnded, firstFailed, firstRefused   int64
 	refused, failed, good, ended, impatient int64
-	uncovered                               int64 // retries that keep to no hint
-	orphans                                 int64 // answers without a request
-	unread                                  int64 // ended in a way that could not be seen; in none of the others
+	again                                   [furthest]int64 // attempts by number, from the second on
+	uncovered                               int64           // retries that keep to no hint
+	orphans                                 int64           // answers without a request
+	unread                                  int64           // ended in a way that could not be seen; in none of the others
 	behind                                  behind
 }
+
+// furthest is up to which number attempts are counted by it, from the second on.
+const furthest = 15
+
+// requests is how many logical requests the attempts are of, at least: none has two
+// attempts of one number, so that those which began before what is counted show in
+// their later ones.
+func (s *secondCounts) requests() int64 { return max(s.first, slices.Max(s.again[:])) }
 
 // windowDelta moves clients within a ring that counts distinct clients by the
 // second of their latest event.
@@ -176,6 +185,9 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	c.retries++
 	d.sum.retries++
+	if k := int(f.link.Attempt) - 2; k < furthest {
+		d.sum.again[k]++
+	}
 	if f.link.Parent == 0 {
 		c.overspend(d, f)
 		c.chains++

@@ -25,7 +25,8 @@ type Habit struct {
 // habitOf is a Habit in the making.
 type habitOf struct {
 	Habit
-	obeys obeys
+	obeys      obeys
+	unmeasured bool // no wait could be scored, and none kept to a hint or broke it
 }
 
 // fewestScored is how many waits there must be before a policy is named: one chain
@@ -41,6 +42,7 @@ func (e *engine) readHabits() (all [agentGroups]habitOf) {
 		h.Agent, h.Waits = e.names.texts.Text(e.names.agentOf[g]), sum.Waits()
 		r := sum.Reading()
 		h.Says, h.RunnerUp, h.Odd = r.Sentence(), r.RunnerUp, r.RunnerUpOdd
+		h.unmeasured = h.Waits+r.Honoured+r.Ignored+r.Unscored == 0
 		if h.Waits < fewestScored {
 			continue
 		}
@@ -79,6 +81,9 @@ func told(all *[agentGroups]habitOf) (out []Habit) {
 		h := &all[g]
 		if h.Retries == 0 {
 			continue
+		}
+		if h.unmeasured {
+			h.Says = "cannot tell: the waits before its retries cannot be measured here"
 		}
 		h.Hints = h.obeys.reading()
 		out = append(out, h.Habit)

@@ -74,7 +74,28 @@ func (j *judge) whole(e *engine) Verdict {
 	case v.State == Clear:
 		v.What = clearText(&e.pop.total)
 	case v.State > Watch:
-		v.What = alarmText(names, sum, sum, !e.failuresOnly())
+		v.What = alarmText(names, sum, sum, e.lacks())
+	}
+	j.widen(e, &v)
+	if strings.HasPrefix(v.Do, drainAdvice) && v.Trend == "ended" {
+		v.Do = "It is over: the backlog has drained. Against the next: a limit at what can be served, and a budget for retries."
+		v.Dont = ""
 	}
 	return v
+}
+
+// widen has the sentence on who is behind it speak of all clients that the finding
+// names, rather than of those of one moment.
+func (j *judge) widen(e *engine, v *Verdict) {
+	if v.Party.Clients == 0 || v.Who != v.Party.String() {
+		return
+	}
+	for i := range j.found {
+		if f := &j.found[i]; doing(f.sig) == v.Party.Does {
+			_, n := j.involved(e, f)
+			v.Party.Clients = max(v.Party.Clients, n)
+		}
+	}
+	v.Party.Of = max(v.Party.Of, int(e.pop.clients))
+	v.Who = v.Party.String()
 }

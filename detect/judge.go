@@ -87,6 +87,10 @@ func (j *judge) second(e *engine) {
 
 // population judges a signature of everybody.
 func (j *judge) population(e *engine, s *rules.Signature) {
+	if s.ID == "budget-exceeded" && e.nameless() { // it counts retries
+		j.cannot(s, namelessWhy)
+		return
+	}
 	ok, why := s.Enough(&j.everybody)
 	if !ok {
 		j.cannot(s, why)

@@ -25,8 +25,8 @@ func (j *judge) clients(e *engine) {
 	j.again = j.again[:0]
 	slices.Sort(j.active)
 	j.active = slices.Compact(j.active)
-	if e.crowdedInput() {
-		j.pass(e)
+	if why := e.untold(); why != "" {
+		j.pass(e, why)
 		return
 	}
 	for _, id := range j.active {
@@ -84,16 +84,35 @@ func (j *judge) hides(what deed, now int64) bool {
 // crowdedWhy says why what single clients do is not judged.
 const crowdedWhy = "cannot judge: nearly all requests come from one or two addresses, a proxy's perhaps, so which client did what is not known (Input says which flag tells them apart)"
 
+// namelessWhy says so of an input that does not tell clients apart at all.
+const namelessWhy = "cannot judge: the input tells no client from another, so what follows a failure need be no retry: load generators go on with the next request"
+
+// untold says why what single clients do cannot be told from the input; "" if it can.
+func (e *engine) untold() string {
+	switch {
+	case e.nameless():
+		return namelessWhy
+	case e.crowdedInput():
+		return crowdedWhy
+	}
+	return ""
+}
+
+// nameless tells whether what is judged tells no client from another.
+func (e *engine) nameless() bool {
+	return slices.ContainsFunc(e.sources, func(s Source) bool { return s.Primary && s.Health.Nameless })
+}
+
 // pass judges no client, and takes back what was found of those at hand before it
 // was known that clients cannot be told apart.
-func (j *judge) pass(e *engine) {
+func (j *judge) pass(e *engine, why string) {
 	for _, id := range j.active {
 		c := e.clients.at(id)
 		j.withdraw(c, e.histories.of(c))
 		c.just = 0
 	}
 	for _, s := range j.clientSig {
-		j.cannot(s, crowdedWhy)
+		j.cannot(s, why)
 	}
 }
 

@@ -144,6 +144,9 @@ func (s *secondCounts) add(o *secondCounts) {
 	s.ended += o.ended
 	s.impatient += o.impatient
 	s.uncovered += o.uncovered
+	for k, n := range o.again {
+		s.again[k] += n
+	}
 	s.unread += o.unread
 	s.orphans += o.orphans
 	s.behind.add(&o.behind)

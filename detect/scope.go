@@ -242,7 +242,10 @@ func (s LimitScope) noun() string {
 func (s *scopes) reading() (l Limit) {
 	l.Refused, l.Served = s.refused, s.n-s.refused
 	if l.Refused < fewScope || l.Served < fewScope {
-		if l.Refused > 0 {
+		switch {
+		case l.Refused > 0 && l.Served == 0:
+			l.Why = "all requests were refused: nothing to compare with"
+		case l.Refused > 0:
 			l.Why = fmt.Sprintf("%d refusals and %d answers beside them are too few to tell", l.Refused, l.Served)
 		}
 		return l
@@ -285,7 +288,7 @@ func (s *scopes) everybody(l Limit) Limit {
 			continue
 		}
 		if g := s.gain(way); g > -scopeGain {
-			l.Why = fmt.Sprintf("refusals go neither with the %s nor clearly without it", ways[way].noun())
+			l.Why = fmt.Sprintf("whether the %s matters does not show", ways[way].noun())
 			return l
 		} else if least == 0 || g > least {
 			least = g

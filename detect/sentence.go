@@ -56,7 +56,7 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 			v.What = fmt.Sprintf("few requests, most of them in vain: %d of %d failed within a minute", last.failed, last.ended)
 		}
 	default:
-		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, !e.failuresOnly())
+		v.What = alarmText(strings.Join(names, ", "), &w.secondCounts, &j.state.sum, e.lacks())
 	}
 	if v.State >= Watch {
 		v.Party = j.party(e)
@@ -78,7 +78,7 @@ func clearText(w *secondCounts) string {
 //
 // Attempts per request are those of the whole incident: in the last seconds of one,
 // when few begin anything new, the ratio says nothing about how often each is tried.
-func alarmText(names string, w, incident *secondCounts, shares bool) string {
+func alarmText(names string, w, incident *secondCounts, unknown lacking) string {
 	kind, done, n := "heavy refusals", "refused", w.refused
 	if 2*w.refused < w.failed {
 		kind, done, n = "heavy failures", "failed", w.failed
@@ -87,14 +87,19 @@ func alarmText(names string, w, incident *secondCounts, shares bool) string {
 		names = kind
 	}
 	text := fmt.Sprintf("%s; %.0f %% %s", names, 100*share(n, w.ended), done)
-	if !shares {
+	if unknown.successes {
 		return fmt.Sprintf("%s; %d %s, of unknown many requests", names, n, done)
 	}
-	if incident.first > 0 {
-		text += fmt.Sprintf(", %.1f attempts per request", share(incident.attempts, incident.first))
+	if n := incident.requests(); !unknown.clients && n > 0 {
+		text += fmt.Sprintf(", %.1f attempts per request", share(incident.attempts, n))
 	}
 	return text
 }
+
+// lacking is what the input leaves out, of which the headline must not tell.
+type lacking struct{ successes, clients bool }
+
+func (e *engine) lacks() lacking { return lacking{e.failuresOnly(), e.nameless()} }
 
 // activeNames lists the live signatures, the gravest first.
 func (j *judge) activeNames() (names []string) {
@@ -113,9 +118,9 @@ func (j *judge) party(e *engine) (p Party) {
 	clients := sum(&e.pop.refusedBy)
 	what := "refused"
 	if k := j.gravest(); k >= 0 {
-		clients, what = j.flagged[k], cmp.Or(j.clientSig[k].Does, "show "+j.clientSig[k].ID)
+		clients, what = j.flagged[k], doing(j.clientSig[k])
 	}
-	if clients > 0 {
+	if clients > 0 && !e.nameless() {
 		p.Clients, p.Of, p.Does = int(clients), int(e.pop.clients), what
 	}
 	if f := j.find("lockstep"); f != nil {
@@ -129,6 +134,9 @@ func (j *judge) party(e *engine) (p Party) {
 	}
 	return p
 }
+
+// doing is what the clients do that show a signature.
+func doing(s *rules.Signature) string { return cmp.Or(s.Does, "show "+s.ID) }
 
 // String tells a party in one sentence.
 func (p Party) String() string {
@@ -210,19 +218,28 @@ func (j *judge) advise(e *engine, v *Verdict) {
 		v.Do = "Look at the servers first: most failures are their own errors, not refusals."
 		v.Dont = "Do not tune clients' retries before the servers answer again."
 	case CauseDraining:
-		v.Do = "Wait: what is asked is served and the backlog drains" + drainText(&j.loop) + ". Keep new load away."
+		v.Do = drainAdvice + drainText(&j.loop) + ". Keep new load away."
 		v.Dont = "Do not restart clients or servers now."
 	case CauseUnknown:
 		v.Do = "Find out what the server can serve, and who asks: see what is not judged, and why."
 		v.Dont = "Do not raise a limit before it is known whether demand or retries fill it."
 	}
-	if v.Cause == CauseCapacity || v.Cause == CauseServer {
+	if v.Cause == CauseCapacity {
 		return
 	}
-	if f := j.foremost(); f != nil {
+	f := j.foremost()
+	switch {
+	case f == nil:
+	case v.Cause != CauseServer:
 		v.Do, v.Dont = j.firstAdvice(e, f.sig.ID)
+	default: // what can be done about retries at once is not put off until the servers are well
+		if m := j.soonest(e, f.sig.ID); m != nil && m.When == "now" {
+			v.Do, v.Dont = m.Title+"; look at the servers too: most failures are their own errors, not refusals", m.Dont
+		}
 	}
 }
+
+const drainAdvice = "Wait: what is asked is served and the backlog drains"
 
 // drainText says when a backlog will be gone, to the next five seconds.
 func drainText(r *sustain.Reading) string {
@@ -252,22 +269,26 @@ func (j *judge) foremost() *found {
 	return best
 }
 
-// firstAdvice is the first mitigation of those that can be done soonest.
+// firstAdvice is the first mitigation of those that can be done soonest, in words.
 func (j *judge) firstAdvice(e *engine, signature string) (do, dont string) {
-	f := j.find(signature)
-	if f == nil {
+	m := j.soonest(e, signature)
+	if m == nil {
 		return "", ""
 	}
-	var first *rules.Mitigation
+	return m.Title, m.Dont
+}
+
+func (j *judge) soonest(e *engine, signature string) (first *rules.Mitigation) {
+	f := j.find(signature)
+	if f == nil {
+		return nil
+	}
 	for _, id := range j.serving(e, f.sig) {
 		if m := j.set.Mitigation(id); first == nil || turn(m) < turn(first) {
 			first = m
 		}
 	}
-	if first == nil {
-		return "", ""
-	}
-	return first.Title, first.Dont
+	return first
 }
 
 // nextEvidence says what to fetch when the verdict is less than sure.

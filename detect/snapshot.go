@@ -50,7 +50,7 @@ type Snapshot struct {
 	Recent         Recent
 	Findings       []Finding // live ones first, then by severity, score and name; of a whole input by severity first
 	NotJudged      []NotJudged
-	Clients        []Client // by avoidable load, then score, then label; TopK at most
+	Clients        []Client // by avoidable load, then retries, then failures; TopK at most
 	ClientCount    int      // all clients, listed or not
 	ClientsMatched int      // those that pass the filter
 	ClientsOthers  Client   // the sum of those not listed

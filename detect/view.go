@@ -42,6 +42,11 @@ func (e *engine) snapshot(v View) *Snapshot {
 	s.Verdict.Confidence = hundredths(s.Verdict.Confidence, quality*(1-sharedDoubt*e.sharedOf()))
 	if j.set != nil {
 		s.Findings = j.findings(e, v.Whole)
+		if v.Whole { // what held and ended was judged
+			s.NotJudged = slices.DeleteFunc(s.NotJudged, func(n NotJudged) bool {
+				return slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Signature == n.Signature })
+			})
+		}
 		s.Mitigations = j.mitigations(s.Perspective, v.Whole)
 	}
 	if d := e.judge.detected(&s.Verdict); d > 0 {
@@ -130,8 +135,8 @@ func (e *engine) rates() Recent {
 	if w.attempts > 0 {
 		r.RetryShare = Some(share(w.retries, w.attempts))
 	}
-	if incident := &e.judge.state; incident.since != 0 && incident.sum.first > 0 {
-		r.Amplification = Some(share(incident.sum.attempts, incident.sum.first))
+	if incident := &e.judge.state; incident.since != 0 && incident.sum.requests() > 0 {
+		r.Amplification = Some(share(incident.sum.attempts, incident.sum.requests()))
 	} else if w.first > 0 {
 		r.Amplification = Some(share(w.attempts, w.first))
 	}
@@ -179,13 +184,22 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {
 	slices.SortFunc(rows, func(a, b Client) int {
-		return cmp.Or(-cmp.Compare(a.AvoidablePerS.V, b.AvoidablePerS.V), -cmp.Compare(a.Score, b.Score),
-			-cmp.Compare(a.Refused, b.Refused), -cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Label, b.Label))
+		return cmp.Or(-cmp.Compare(a.spares(), b.spares()), -cmp.Compare(a.Retries, b.Retries), -cmp.Compare(a.Failed, b.Failed),
+			-cmp.Compare(a.Score, b.Score), -cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Label, b.Label))
 	})
 	for i := k; i < len(rows); i++ {
 		addRow(others, &rows[i])
 	}
 	return rows[:min(k, len(rows))]
+}
+
+// spares is the avoidable load that counts for the order: less than is shown is none.
+func (c *Client) spares() float64 {
+	const shown = .05
+	if c.AvoidablePerS.V < shown {
+		return 0
+	}
+	return c.AvoidablePerS.V
 }
 
 func addRow(sum, row *Client) {

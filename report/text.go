@@ -44,7 +44,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 	}
 	p.line("")
 	if v.State != detect.Unknown {
-		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+Sure(v.Confidence))
+		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+Sure(v.Confidence)+ofWhat(v))
 	}
 	if v.Since != 0 {
 		text := since(v.Since, v.SinceCensored, date)
@@ -63,6 +63,14 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 		}
 		p.term(0, label, labels, e)
 	}
+}
+
+// ofWhat says what a confidence is of where it could be taken for that of a cause.
+func ofWhat(v *detect.Verdict) string {
+	if v.Cause != detect.CauseUnknown {
+		return ""
+	}
+	return " (of the word; the cause is not known)"
 }
 
 // causeText is the cause in words.

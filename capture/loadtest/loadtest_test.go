@@ -367,3 +367,16 @@ func FuzzResults(f *testing.F) {
 		}
 	})
 }
+
+// vegeta and hey write no client; k6 may, by tags.
+func TestWhichInputsNameNoClient(t *testing.T) {
+	for file, want := range map[string]bool{"vegeta/gen.csv": true, "vegeta/gen.ndjson": true, "vegeta/gen.bin": true, "hey/gen.csv": true, "k6/gen-head.csv": false} {
+		text, err := os.ReadFile(filepath.Join("../../testdata/loadtests", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mustRead(t, string(text)).health.Nameless; got != want {
+			t.Errorf("%s: nameless %v", file, got)
+		}
+	}
+}

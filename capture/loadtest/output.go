@@ -53,7 +53,7 @@ type output struct {
 
 func newOutput(ctx context.Context, s *Source, sink capture.Sink) *output {
 	o := &output{ctx: ctx, source: s, sink: sink, names: capture.NewInterner(maxNames, maxNameBytes)}
-	o.health = capture.Health{Unit: "results", SeesHints: s.kind.hints}
+	o.health = capture.Health{Unit: "results", SeesHints: s.kind.hints, Nameless: s.kind.one}
 	o.health.Note(s.kind.name)
 	for _, n := range s.kind.notes {
 		o.health.Note(n)

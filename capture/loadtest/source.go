@@ -38,17 +38,18 @@ type kind struct {
 	read   func(r *bufio.Reader, o *output) error
 	notes  []string // what it cannot tell
 	hints  bool     // response headers are in it
+	one    bool     // it tells no client from another
 }
 
 var kinds = []kind{
-	{name: "vegeta JSON", detect: isVegetaJSON, read: readVegetaJSON, hints: true, notes: vegetaNotes},
-	{name: "vegeta CSV", detect: isVegetaCSV, read: readVegetaCSV, hints: true, notes: vegetaNotes},
-	{name: "vegeta gob", detect: isVegetaGob, read: readVegetaGob, hints: true, notes: vegetaNotes},
+	{name: "vegeta JSON", detect: isVegetaJSON, read: readVegetaJSON, hints: true, one: true, notes: vegetaNotes},
+	{name: "vegeta CSV", detect: isVegetaCSV, read: readVegetaCSV, hints: true, one: true, notes: vegetaNotes},
+	{name: "vegeta gob", detect: isVegetaGob, read: readVegetaGob, hints: true, one: true, notes: vegetaNotes},
 	{name: "k6 JSON", detect: isK6JSON, read: readK6JSON, notes: k6Notes},
 	{name: "k6 CSV", detect: isK6CSV, read: readK6CSV, notes: k6Notes},
 	{name: "JMeter XML", detect: isJMeterXML, read: readJMeterXML, notes: jmeterNotes},
 	{name: "JMeter CSV", detect: isJMeterCSV, read: readJMeterCSV, notes: jmeterNotes},
-	{name: "hey CSV", detect: isHey, read: readHey, notes: []string{
+	{name: "hey CSV", detect: isHey, read: readHey, one: true, notes: []string{
 		"hey leaves out requests that failed in transport, and stops writing rows at a million: totals are too low in a storm",
 		"hey writes times since its start only: they count from 1970",
 	}},
