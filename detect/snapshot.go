@@ -79,6 +79,7 @@ type Source struct {
 	Health              capture.Health
 	Note                string // e.g. why it is not summed
 	Quiet               int64  // live: for how long nothing has come from it, ns of the caller's clock
+	Age                 int64  // live: how old its latest event is by the caller's clock, ns
 }
 
 // State is the verdict's word.
