@@ -231,7 +231,6 @@ type Client struct {
 	Failed, Retries, First    int64
 	Amplification             Number
 	GapMedianS, GapMADS       Number
-	RegularP                  Number // chance of waits as even as its latest, were they random; known from three on
 	EarlyShare                Number // retries sent before the wait the server named
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry
