@@ -19,7 +19,6 @@ type Habit struct {
 	RunnerUp string         // the policy that comes next; "" none is near
 	Odd      float64        // its probability
 	Hints    Obedience
-	Obedient int // clients that kept to a hint or broke it
 }
 
 // habitOf is a Habit in the making.
@@ -70,9 +69,6 @@ func (h *habitOf) count(c *client, of *history) {
 	h.Clients++
 	h.Retries += int64(c.retries)
 	h.obeys.merge(&of.obeys)
-	if of.obeys.retries() > 0 {
-		h.Obedient++
-	}
 }
 
 // told lists the habits of those who retried, most retries first.

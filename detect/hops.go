@@ -74,7 +74,7 @@ func (r *Recording) stand() error {
 	}
 	err := r.merge(ins, func(x *record, target []byte) error {
 		op := hash(uint64(x.Method)<<32, canonical(target)) // hosts are named otherwise inside
-		sketches[x.source].add(mix(op, 0x9e3779b97f4a7c15), x)
+		sketches[x.source].add(mix(op, mixGolden), x)
 		return nil
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ func identify(r *record, target []byte) (op, tmpl, addr uint64) {
 	seed := uint64(r.Method)<<32 | uint64(r.Host)
 	op = hash(seed, canonical(target))
 	if r.Body != 0 && r.IdemKey == 0 { // an id of the operation says more: its body may carry the time
-		op = mix(op^r.Body, 0x9e3779b97f4a7c15) | 1
+		op = mix(op^r.Body, mixGolden) | 1
 	}
 	path, _, _ := bytes.Cut(target, []byte("?"))
 	var buf [256]byte
@@ -26,7 +26,7 @@ func identify(r *record, target []byte) (op, tmpl, addr uint64) {
 	binary.LittleEndian.PutUint32(who[16:], uint32(r.Forwarded))
 	binary.LittleEndian.PutUint32(who[20:], uint32(r.Agent))
 	if addr = hash(2, who[:]); r.Client != 0 {
-		addr = mix(addr^uint64(r.Client), 0x9e3779b97f4a7c15) | 1
+		addr = mix(addr^uint64(r.Client), mixGolden) | 1
 	}
 	return op, tmpl, addr
 }

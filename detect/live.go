@@ -225,6 +225,9 @@ func (l *Live) Snapshot(v View) *Snapshot {
 		if in.heard != 0 {
 			s.Sources[i].Quiet = max(l.wall-in.heard, 0)
 		}
+		if to := s.Sources[i].Health.To; to != 0 {
+			s.Sources[i].Age = max(l.wall-to, 0)
+		}
 	}
 	if why := down(s.Sources); why != "" && s.Verdict.State <= Recovering {
 		s.Verdict = Verdict{

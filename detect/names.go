@@ -209,7 +209,7 @@ func isHex(c byte) bool {
 // hash mixes bytes eight at a time by wide multiplication; it is the same in
 // every run, so that nothing that is derived from it changes from run to run.
 func hash(seed uint64, b []byte) uint64 {
-	const m1, m2 = 0xa0761d6478bd642f, 0xe7037ed1a0b428db
+	const m1, m2 = 0xa0761d6478bd642f, mixWy
 	h := seed ^ m1
 	for len(b) >= 8 {
 		h = mix(h^binary.LittleEndian.Uint64(b), m2)
@@ -222,6 +222,13 @@ func hash(seed uint64, b []byte) uint64 {
 	h = mix(h^tail, m2^uint64(len(b)))
 	return mix(h, m1) | 1
 }
+
+// What mix is given beside a value: 2^64 divided by the golden ratio (Knuth, TAOCP 6.4),
+// and the second secret of wyhash.
+const (
+	mixGolden = 0x9e3779b97f4a7c15
+	mixWy     = 0xe7037ed1a0b428db
+)
 
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)

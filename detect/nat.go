@@ -12,8 +12,8 @@ import (
 
 // behindOne tells from the agents and credentials of an address how many clients are
 // behind it, as where an office or a cluster leaves by one gateway. Agents are hashed
-// into 64 bits (linear counting: Whang, Vander-Zanden and Taylor, 1990); credentials,
-// whose hashes differ from run to run, are counted one by one.
+// into a bitmap of 64 bits; credentials, whose hashes differ from run to run, are
+// counted one by one.
 //
 // One client may run several programs, or change its credential; those of many take
 // turns: what was sent before comes back.
@@ -34,14 +34,14 @@ const (
 
 // see takes in a request of the address.
 func (b *behindOne) see(agent capture.Symbol, credential uint64, again bool) {
-	who := uint32(mix(mix(uint64(agent)+1, 0xa0761d6478bd642f)^credential, 0x9e3779b97f4a7c15)>>16) | 1
+	who := uint32(mix(mix(uint64(agent)+1, 0xa0761d6478bd642f)^credential, mixGolden)>>16) | 1
 	if who == b.who || agent == 0 && credential == 0 {
 		return
 	}
 	bit := bitOf(uint64(agent))
 	known := b.agents&bit == bit
 	b.agents |= bit
-	if credential != 0 && !b.knows(uint32(mix(credential, 0x9e3779b97f4a7c15)>>32)|1) {
+	if credential != 0 && !b.knows(uint32(mix(credential, mixGolden)>>32)|1) {
 		known = false
 	}
 	if b.who != 0 && known {
@@ -72,7 +72,7 @@ func bitOf(v uint64) uint64 {
 	if v == 0 {
 		return 0
 	}
-	return 1 << (mix(v, 0x9e3779b97f4a7c15) & 63)
+	return 1 << (mix(v, mixGolden) & 63)
 }
 
 // clients is about how many there are, 1 where nothing says that there are several;
@@ -85,16 +85,10 @@ func (b *behindOne) clients() (n int, more bool) {
 	if b.turns < natTurns || 2*b.after > b.turns || bits.OnesCount64(b.agents) < natAgents && creds < natCreds {
 		return 1, false
 	}
-	if agents := estimate64(b.agents); agents > creds {
+	if agents := int(math.Round(bitmap{b.agents}.count())); agents > creds {
 		return agents, false
 	}
 	return creds, creds == natKept
-}
-
-// estimate64 is how many values set the bits, about; it ends at 266.
-func estimate64(set uint64) int {
-	empty := 64 - bits.OnesCount64(set)
-	return int(math.Round(-64 * math.Log(max(float64(empty), 1)/64)))
 }
 
 // shared tells whether a client is an address that several clients share, so that what

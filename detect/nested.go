@@ -2,7 +2,6 @@ package detect
 
 import (
 	"math"
-	"math/bits"
 )
 
 // Bursts within bursts: where an outer layer repeats what an inner one has already
@@ -65,9 +64,7 @@ func (s *nestedSums) add(o *nestedSums) {
 	for i := range s.reached {
 		s.reached[i] += o.reached[i]
 	}
-	for i := range s.relays {
-		s.relays[i] |= o.relays[i]
-	}
+	bitmap(s.relays[:]).or(o.relays[:])
 }
 
 // watch follows runs of one kind: chains, or operations whose attempts come from
@@ -98,7 +95,7 @@ func (w *watch) turn() {
 	clear(w.now)
 }
 
-func (w *watch) place(key uint64) *run { return &w.runs[mix(key, 0x9e3779b97f4a7c15)%watchedRuns] }
+func (w *watch) place(key uint64) *run { return &w.runs[mix(key, mixGolden)%watchedRuns] }
 
 // begin follows a new run, if there is room for it.
 func (w *watch) begin(key uint64, client uint32, agent uint8, at, end int64) *run {
@@ -178,18 +175,11 @@ func (w *watch) next(r *run, client uint32, gap, end int64, hinted bool) (held b
 }
 
 func (s *nestedSums) relay(client uint32) {
-	b := mix(uint64(client)+1, 0xe7037ed1a0b428db) % 1024
-	s.relays[b/64] |= 1 << (b % 64)
+	bitmap(s.relays[:]).set(mix(uint64(client)+1, mixWy))
 }
 
-// clients estimates how many clients sent what is in the sums (linear counting).
-func (s *nestedSums) clients() float64 {
-	n := 0
-	for _, w := range s.relays {
-		n += bits.OnesCount64(w)
-	}
-	return -1024 * math.Log(max(1-float64(n)/1024, 1./1024))
-}
+// clients is about how many clients sent what is in the sums.
+func (s *nestedSums) clients() float64 { return bitmap(s.relays[:]).count() }
 
 // bounds judges the boundaries that the latest wait of a run has completed, every
 // stride-th wait taken: of single attempts, or of bursts.

@@ -112,7 +112,7 @@ func upstreamOf(x *capture.Exchange) uint64 {
 	if x.Host == 0 {
 		key = hash(5, x.Dst.IP[:])
 	}
-	return mix(key+1, 0x9e3779b97f4a7c15) ^ x.Credential
+	return mix(key+1, mixGolden) ^ x.Credential
 }
 
 // enterUpstream numbers who is called, and by which credential.

@@ -192,13 +192,14 @@ func (t *timeline) add(at int64, s *secondCounts) {
 	for len(t.bins) <= i {
 		t.bins = append(t.bins, Bin{})
 	}
-	t.bins[i].add(Bin{
+	t.bins[i].Add(Bin{
 		Attempts: s.attempts, First: s.first, Retries: s.retries, Success: s.good, Refused: s.refused,
 		OtherFail: s.failed - s.refused, MaxPerS: s.attempts,
 	})
 }
 
-func (b *Bin) add(o Bin) {
+// Add sums bins; of the busiest second it keeps the greater.
+func (b *Bin) Add(o Bin) {
 	b.Attempts += o.Attempts
 	b.First += o.First
 	b.Retries += o.Retries
@@ -227,14 +228,16 @@ func (t *timeline) regroup(width int64) timeline {
 		for len(out.bins) <= j {
 			out.bins = append(out.bins, Bin{})
 		}
-		out.bins[j].add(b)
+		out.bins[j].Add(b)
 	}
 	return out
 }
 
-// showWidths are the widths a chart may use, in seconds: whole numbers that a
-// reader can count in.
-var showWidths = [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
+// Widths are the widths a bin of a chart, or a row of a table, may have, in seconds:
+// whole numbers that a reader can count in.
+func Widths() [17]int64 {
+	return [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
+}
 
 // view returns the bins between from and to, at most n of them.
 func (t *timeline) view(from, to int64, n int) Timeline {
@@ -246,7 +249,7 @@ func (t *timeline) view(from, to int64, n int) Timeline {
 	}
 	from = max(from, t.start)
 	width := t.width
-	for _, s := range showWidths {
+	for _, s := range Widths() {
 		if w := s * tick; w >= t.width && w%t.width == 0 {
 			if width = w; (to-from+w-1)/w < int64(n) {
 				break

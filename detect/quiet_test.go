@@ -29,6 +29,18 @@ func TestSilenceOfASourceIsTold(t *testing.T) {
 	}
 }
 
+// A log that ended months ago is told by its age, however lately it was read.
+func TestAgeOfTheLatestEvent(t *testing.T) {
+	const age = 273 * 24 * 3600 * int64(1e9)
+	l := live(t, detect.Options{})
+	in := l.Inlet(capture.Info{Name: "log", Kind: "log", Vantage: "sim", Live: true})
+	take(t, in, &capture.Batch{Watermark: wall - age, Health: &capture.Health{From: wall - age - 1e9, To: wall - age}})
+	advance(t, l, wall)
+	if got := l.Snapshot(detect.View{}).Sources[0].Age; got != age {
+		t.Errorf("age %d ns, want 273 days", got)
+	}
+}
+
 // A party is told in one sentence, without what is not known of it.
 func TestPartySentence(t *testing.T) {
 	for want, p := range map[string]detect.Party{

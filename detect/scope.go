@@ -148,7 +148,7 @@ func (s *scopes) add(r *record) {
 // cell finds the cell of a value, nil where there is no room for another. Where it
 // lies does not show.
 func (s *scopes) cell(way int, key uint64) *scopeCell {
-	for i := mix(key, 0x9e3779b97f4a7c15) % scopeCells; ; i = (i + 1) % scopeCells {
+	for i := mix(key, mixGolden) % scopeCells; ; i = (i + 1) % scopeCells {
 		c := &s.cells[way][i]
 		switch {
 		case c.key == key:

@@ -21,7 +21,7 @@ func (s *sighted) add(op uint64, x *record) {
 	if s.ids == nil {
 		s.ids = hop.NewSketch()
 	}
-	s.ids.Add(mix(x.RequestID, 0x9e3779b97f4a7c15), at)
+	s.ids.Add(mix(x.RequestID, mixGolden), at)
 }
 
 // relate compares two sources. Ids that both have prove that they saw the same;

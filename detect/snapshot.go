@@ -80,6 +80,7 @@ type Source struct {
 	Note                string   // e.g. why it is not summed
 	Shared              []string // labels of clients that the note names
 	Quiet               int64    // live: for how long nothing has come from it, ns of the caller's clock
+	Age                 int64    // live: how old its latest event is by the caller's clock, ns
 }
 
 // State is the verdict's word.
@@ -231,7 +232,6 @@ type Client struct {
 	Failed, Retries, First    int64
 	Amplification             Number
 	GapMedianS, GapMADS       Number
-	RegularP                  Number // chance of waits as even as its latest, were they random; known from three on
 	EarlyShare                Number // retries sent before the wait the server named
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry

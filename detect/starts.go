@@ -3,7 +3,6 @@ package detect
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"stormwatch/capture"
@@ -66,8 +65,7 @@ type seenAt struct {
 
 func (h *startHalf) add(f *flight) {
 	client, op, at := f.rec.client, f.op, f.rec.Start
-	b := mix(uint64(client)+1, 0x9e3779b97f4a7c15) % startBits
-	h.who[b/64] |= 1 << (b % 64)
+	bitmap(h.who[:]).set(mix(uint64(client)+1, mixGolden))
 	if h.n == 0 || at < h.first {
 		h.first = at
 	}
@@ -76,7 +74,7 @@ func (h *startHalf) add(f *flight) {
 	}
 	h.n++
 	// A call whose place is taken by a commoner one is one of many.
-	c := &h.calls[mix(op, 0xe7037ed1a0b428db)%startCalls]
+	c := &h.calls[mix(op, mixWy)%startCalls]
 	switch {
 	case c.op == op:
 		c.n++
@@ -158,17 +156,11 @@ func (s *starts) window(n int, a, b *startHalf, before int64) (m beginning) {
 	return m
 }
 
-// distinct counts the clients of two halves (linear counting: Whang, ACM TODS
-// 15:208, 1990).
+// distinct counts the clients of two halves.
 func distinct(a, b *startHalf) int {
-	set := 0
-	for i := range a.who {
-		set += bits.OnesCount64(a.who[i] | b.who[i])
-	}
-	if set == 0 {
-		return 0
-	}
-	return int(math.Round(-startBits * math.Log(max(1-float64(set)/startBits, 1./startBits))))
+	both := a.who
+	bitmap(both[:]).or(b.who[:])
+	return int(math.Round(bitmap(both[:]).count()))
 }
 
 // scheduled tells whether starts at this moment come as long after the last as that

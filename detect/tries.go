@@ -18,7 +18,7 @@ func (l *tryLists) keep(list []capture.Try) uint32 {
 	h := uint64(len(list))
 	for i := range list {
 		t := &list[i]
-		h = mix(h^(uint64(t.Server)<<32|uint64(t.Status)<<8), 0x9e3779b97f4a7c15) ^ uint64(bit64(t.Fresh))
+		h = mix(h^(uint64(t.Server)<<32|uint64(t.Status)<<8), mixGolden) ^ uint64(bit64(t.Fresh))
 	}
 	if at, ok := l.index[h]; ok {
 		return at

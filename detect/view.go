@@ -225,9 +225,6 @@ func (e *engine) clientRow(id int, c *client) Client {
 	h := e.histories.of(c)
 	if m, mad, ok := h.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
-		if p, ok := herd.Regular(h.gaps[:min(h.ngaps, gapRing)]); ok {
-			row.RegularP = Some(p)
-		}
 	}
 	if h.did[hinted] > 0 {
 		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))

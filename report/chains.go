@@ -14,11 +14,12 @@ const exampleAttempts = 20
 // chainTitle names a chain: whose it is, and what was asked for. Values of a
 // query are left out, for reports are passed on.
 func chainTitle(k *detect.Chain) string {
-	return strings.TrimSpace(k.Client + " " + k.Method + " " + k.Host + blankQuery(k.Path))
+	return strings.TrimSpace(k.Client + " " + k.Method + " " + k.Host + BlankQuery(k.Path))
 }
 
-// blankQuery hides the values of a query: "?cursor=8812" becomes "?cursor=•".
-func blankQuery(path string) string {
+// BlankQuery hides the values of a query: "?cursor=8812" becomes "?cursor=•", for what
+// is shown is read over shoulders and passed on.
+func BlankQuery(path string) string {
 	at := strings.IndexByte(path, '?')
 	if at < 0 {
 		return path
@@ -116,8 +117,8 @@ func floorEnd(a *detect.Attempt) int64 {
 	return a.End + a.Hint.Wait
 }
 
-// bad tells whether a client may have wanted to send the attempt again.
-func bad(a *detect.Attempt) bool {
+// Failed tells whether a client may have wanted to send the attempt again.
+func Failed(a *detect.Attempt) bool {
 	x := capture.Exchange{Outcome: a.Outcome, Status: uint16(a.Status), Reason: a.Reason}
 	return x.Failed()
 }

@@ -53,8 +53,8 @@ func (p *plot) rule(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(p, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`+"\n", class, num(x1), num(y1), num(x2), num(y2))
 }
 
-// ceiling rounds up to a number that people read at a glance.
-func ceiling(v float64) float64 {
+// Ceiling rounds up to a number that people read at a glance.
+func Ceiling(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 1
 	}
@@ -79,7 +79,7 @@ func timelineChart(s *detect.Snapshot) string {
 	for i := range t.Bins {
 		p.most = max(p.most, float64(t.Bins[i].Success+t.Bins[i].Refused+t.Bins[i].OtherFail)/secs)
 	}
-	p.most = ceiling(p.most)
+	p.most = Ceiling(p.most)
 	p.open("answers per second", chartTop+p.high+44)
 	p.frame(perSecond(detect.Some(p.most)))
 	for _, k := range []struct {
@@ -253,7 +253,7 @@ func chainChart(k *detect.Chain) string {
 			fmt.Fprintf(p, `<rect class="floor" x="%s" y="%s" width="%s" height="%d"/>`+"\n", num(p.x(a.End)), num(y+2), num(p.x(end)-p.x(a.End)), tall-4)
 		}
 		class := "ok"
-		if bad(a) {
+		if Failed(a) {
 			class = "refused"
 		}
 		fmt.Fprintf(p, `<rect class="%s" x="%s" y="%s" width="%s" height="%d"/>`+"\n", class, num(p.x(a.Start)), num(y+2), num(max(p.x(max(a.End, a.Start))-p.x(a.Start), 2)), tall-4)

@@ -35,7 +35,7 @@ func Redacted(tell func(*detect.Row) error) func(*detect.Row) error {
 		if label, n, ok := cutLast(row.Chain, '#'); ok {
 			out.Chain = r.of(label) + "#" + n
 		}
-		out.Path, out.Host, out.Agent, out.Source = hide.text(blankQuery(row.Path)), hide.text(row.Host), hide.text(row.Agent), hide.text(row.Source)
+		out.Path, out.Host, out.Agent, out.Source = hide.text(BlankQuery(row.Path)), hide.text(row.Host), hide.text(row.Agent), hide.text(row.Source)
 		out.HintRaw = hide.text(row.HintRaw)
 		out.Tried = slices.Clone(row.Tried)
 		for i := range out.Tried {

@@ -84,7 +84,7 @@ func storm() *detect.Snapshot {
 			{
 				Agent: "batch-sync/1.4", Clients: 56, Retries: 3601, Waits: 3601, Says: "waits 1 s, no jitter, gives up after 5 attempts: like fetch-retry or haproxy",
 				Sure: true, Policy: detect.PolicyEstimate{Family: "fixed", Name: "fetch-retry", Probability: 0.97}, RunnerUp: "uncatalogued fixed", Odd: 0.03,
-				Hints: detect.Obedience{Use: detect.HintIgnored, Share: 0.94, N: 640, Early: detect.Some(2.31), Idle: detect.Some(0.02)}, Obedient: 56,
+				Hints: detect.Obedience{Use: detect.HintIgnored, Share: 0.94, N: 640, Early: detect.Some(2.31), Idle: detect.Some(0.02)},
 			},
 			{Clients: 2, Retries: 69, Waits: 2, Says: "cannot tell: too few waits (2 seen)", Hints: detect.Obedience{Use: detect.HintClipped, Share: 1, N: 67, Clip: detect.Some(30)}},
 		},

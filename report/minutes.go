@@ -13,10 +13,6 @@ type minute struct {
 	events []*detect.Event
 }
 
-// rowWidths are the lengths of time that a row may stand for: whole numbers that
-// people count in, s.
-var rowWidths = [...]int64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400}
-
 const (
 	shortRows = 40  // at most, of a row shorter than a minute
 	longRows  = 120 // at most, of all others
@@ -30,7 +26,7 @@ func minutes(s *detect.Snapshot) (rows []minute, width int64) {
 		return nil, 0 // none, or of no time there can be
 	}
 	end := t.Start + int64(len(t.Bins))*t.Width
-	for _, w := range rowWidths {
+	for _, w := range detect.Widths() {
 		width = max(w*1e9, t.Width)
 		n := (end-t.Start)/width + 1
 		if width%t.Width == 0 && (width < 60e9 && n <= shortRows || width >= 60e9 && n <= longRows) {
@@ -40,13 +36,13 @@ func minutes(s *detect.Snapshot) (rows []minute, width int64) {
 	for (end-t.Start)/width+1 > longRows {
 		width *= 2
 	}
-	first := t.Start - modulo(t.Start, width)
+	first := t.Start - t.Start%width
 	rows = make([]minute, (end-first+width-1)/width)
 	for i := range rows {
 		rows[i].at = first + int64(i)*width
 	}
 	for i := range t.Bins {
-		add(&rows[(t.Start+int64(i)*t.Width-first)/width].Bin, &t.Bins[i])
+		rows[(t.Start+int64(i)*t.Width-first)/width].Add(t.Bins[i])
 	}
 	for i := range s.Events {
 		if e := &s.Events[i]; e.At >= first && e.At < end {
@@ -55,18 +51,6 @@ func minutes(s *detect.Snapshot) (rows []minute, width int64) {
 		}
 	}
 	return rows, width
-}
-
-func modulo(a, b int64) int64 { return (a%b + b) % b }
-
-func add(sum, b *detect.Bin) {
-	sum.Attempts += b.Attempts
-	sum.First += b.First
-	sum.Retries += b.Retries
-	sum.Success += b.Success
-	sum.Refused += b.Refused
-	sum.OtherFail += b.OtherFail
-	sum.MaxPerS = max(sum.MaxPerS, b.MaxPerS)
 }
 
 // rowName is what a row of the timeline stands for.

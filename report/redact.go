@@ -203,7 +203,7 @@ func (h *hider) chain(k *detect.Chain) detect.Chain {
 	if i := strings.LastIndexByte(k.ID, '#'); i >= 0 {
 		out.ID += k.ID[i:]
 	}
-	out.Agent, out.Host, out.Path = h.text(k.Agent), h.text(k.Host), h.text(blankQuery(k.Path))
+	out.Agent, out.Host, out.Path = h.text(k.Agent), h.text(k.Host), h.text(BlankQuery(k.Path))
 	out.Attempts = each(k.Attempts, func(a *detect.Attempt) detect.Attempt {
 		b := *a
 		b.HintRaw, b.At = h.text(a.HintRaw), h.text(a.At)

@@ -98,6 +98,8 @@ func mode(s *detect.Snapshot, p *playback) string {
 		return "PAUSED"
 	case p.replay:
 		return "REPLAY"
+	case s.Live && stale(s) != 0:
+		return "STALE"
 	case s.Live:
 		return "LIVE"
 	}
@@ -135,8 +137,11 @@ func healthNotes(s *detect.Snapshot) (text string, bad bool) {
 		if state, st := sourceState(s, src); st != styleGood && state != "empty" {
 			bad = true
 			note := state
+			if old(s, src) {
+				note = "last event " + ago(src.Age)
+			}
 			if len(s.Sources) > 1 {
-				note = fit(src.Name, 16) + " " + state
+				note = fit(src.Name, 16) + " " + note
 			}
 			if h.Down != "" {
 				parts = append([]string{note}, parts...)
@@ -182,7 +187,11 @@ func drawVerdict(c *canvas, s *detect.Snapshot) {
 		c.paint(1, w.style)
 		plain = w.style
 	}
-	says := what(v)
+	whole := what(v)
+	if age := stale(s); age != 0 {
+		whole = ago(age) + ": " + whole
+	}
+	says := whole
 	head := 1 + width(w.glyph+" "+w.text) + 2
 	room := c.w - 1 - head - 2
 	facts := ""
@@ -191,10 +200,15 @@ func drawVerdict(c *canvas, s *detect.Snapshot) {
 		return width(says)+width(facts) <= room
 	}
 	if !tell(0) && !tell(1) && !tell(2) { // words go before the sentence is cut, and that before the time
-		first, _, _ := strings.Cut(says, ", ")
-		says = clause(says, max(room-width(facts), width(first)))
-		if !tell(2) && !tell(shortFacts) {
-			says = fit(says, max(room-width(facts), 0))
+		if first, _, more := strings.Cut(whole, ", "); more {
+			says = first + " …"
+		}
+		if !tell(2) {
+			tell(shortFacts)
+		}
+		says = clause(whole, max(room-width(facts), 0))
+		for detail := 0; detail < shortFacts && !tell(detail); detail++ { // what a clause left is room for the facts
+			tell(shortFacts)
 		}
 	}
 	facts = fit(facts, c.w-head-1)
@@ -223,6 +237,12 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 			label = "confidence "
 		}
 		facts = append(facts, label+score(v.Confidence)+" "+report.Sure(v.Confidence)+lossText(s))
+	}
+	if stale(s) != 0 { // how long it has lasted is not known
+		if v.Since != 0 && detail < shortFacts {
+			facts = append(facts, "since "+clock(v.Since))
+		}
+		return facts
 	}
 	if v.Since != 0 {
 		facts = append(facts, since(v.Since, s.At, v.SinceCensored, detail < shortFacts))
@@ -274,5 +294,12 @@ func drawLine(c *canvas, s *detect.Snapshot) {
 	if s.Verdict.State != detect.Unknown {
 		x = c.text(x+1, 0, score(s.Verdict.Confidence), styleText)
 	}
-	c.text(x+2, 0, fmt.Sprintf("%dx%d needed, or `stormwatch report`", leastW, leastH), styleDim)
+	help := fmt.Sprintf("%dx%d needed, or `stormwatch report`", leastW, leastH)
+	if width(help) <= c.w-x-2 || c.h < 2 {
+		c.text(x+2, 0, help, styleDim)
+		return
+	}
+	for y, l := range wrap(help, c.w) {
+		c.text(0, y+1, l, styleDim)
+	}
 }

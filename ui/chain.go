@@ -28,7 +28,7 @@ func drawChain(c *canvas, s *detect.Snapshot, v *view) {
 	if whole {
 		hint = "[ ] prev/next chain"
 	}
-	title := fmt.Sprintf("Chain %d of %d · %s · %s %s%s", at+1, len(list), k.Client, k.Method, k.Host, blank(k.Path))
+	title := fmt.Sprintf("Chain %d of %d · %s · %s %s%s", at+1, len(list), k.Client, k.Method, k.Host, report.BlankQuery(k.Path))
 	p := box(c, title, hint, v.holds(panelChain))
 	drawSummary(p, k)
 	places := chainRects(s, k, p.w, p.h)
@@ -161,7 +161,7 @@ func newScale(list []detect.Attempt, x0, w int) scale {
 		}
 	}
 	end = min(end, max(2*sent, 1))
-	return scale{from, max(ceiling(max(end, .001)), .001), x0, max(w, 1)}
+	return scale{from, max(report.Ceiling(max(end, .001)), .001), x0, max(w, 1)}
 }
 
 // drawWaterfall draws head, attempts and the key to the glyphs, and returns the
@@ -249,7 +249,7 @@ func drawAttempt(c *canvas, y int, k *detect.Chain, i int, z scale, wide bool) {
 		mark = "✗"
 	}
 	switch {
-	case failed(a):
+	case report.Failed(a):
 		c.text(z.at(a.Start), y, mark+code(a), st)
 	default:
 		c.text(z.at(a.Start), y, "✓"+code(a), styleGood)
@@ -330,10 +330,4 @@ func brief(v float64) string {
 		return fmt.Sprintf("%.1fs", v)
 	}
 	return span(int64(min(v, 1e9)) * second)
-}
-
-// failed tells whether a client may have wanted to send the attempt again.
-func failed(a *detect.Attempt) bool {
-	x := capture.Exchange{Outcome: a.Outcome, Status: uint16(a.Status), Reason: a.Reason}
-	return x.Failed()
 }

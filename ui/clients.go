@@ -179,29 +179,47 @@ func policy(p *detect.PolicyEstimate) string {
 
 // drawClients draws the client table.
 func drawClients(c *canvas, s *detect.Snapshot, v *view) {
-	p := box(c, clientsTitle(s, v), "sort "+sortName(v)+"   / filter   enter chain", v.holds(panelClients))
+	foot := clientsFoot(s, v)
+	room := max(c.h-2, 0) // title and heads
+	if room < len(foot)+5 {
+		foot = nil
+	}
+	room -= len(foot)
+	top := min(max(v.cursor-room/2, 0), max(len(v.rows)-room, 0))
+	title := clientsTitle(s, v) + more(top, len(v.rows)-top-room)
+	right := "sort " + sortName(v) + "   / filter   enter chain"
+	if width(title)+width(right)+8 > c.w {
+		right = "sort " + sortName(v)
+	}
+	p := box(c, title, right, v.holds(panelClients))
 	list := fields(s, p.w, v.longest())
 	if tenants(s) {
 		list[0].head = "TENANT"
 	}
 	drawHeads(p, list, v)
 	rows := p.sub(rect{0, 1, p.w, p.h - 1})
-	foot := clientsFoot(s, v)
-	if rows.h < len(foot)+5 {
-		foot = nil
-	}
 	for i, text := range foot {
 		rows.text(2, rows.h-len(foot)+i, fit(text, rows.w-3), styleDim)
 	}
-	rows = rows.sub(rect{0, 0, rows.w, rows.h - len(foot)})
+	rows = rows.sub(rect{0, 0, rows.w, room})
 	if len(v.rows) == 0 && rows.h > 0 {
 		rows.text(2, 0, fit(noClients(s, v), rows.w-3), styleDim)
 		return
 	}
-	top := min(max(v.cursor-rows.h/2, 0), max(len(v.rows)-rows.h, 0))
 	for y := range min(rows.h, len(v.rows)-top) {
 		drawClient(rows, y, list, v.rows[top+y], top+y == v.cursor)
 	}
+}
+
+// more tells how many rows there are above and below those shown.
+func more(above, below int) (text string) {
+	if above > 0 {
+		text = " · " + report.Count(above) + " more ↑"
+	}
+	if below > 0 {
+		text += " · " + report.Count(below) + " more ↓"
+	}
+	return text
 }
 
 func noClients(s *detect.Snapshot, v *view) string {

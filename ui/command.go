@@ -150,7 +150,21 @@ func parseGoto(c *console, arg string) (func() effect, error) {
 	if c.feed.Transport() == nil {
 		return nil, errors.New("works only in replay")
 	}
-	return func() effect { return c.seek(t) }, nil
+	return func() effect { return c.seekTo(t) }, nil
+}
+
+// seekTo goes to a moment that was typed, and says so where the recording does not
+// reach it.
+func (c *console) seekTo(t int64) effect {
+	e := c.jump(t)
+	switch end := max(c.snap.End, c.snap.At); {
+	case c.snap.Start == 0:
+	case t >= end+second:
+		return c.flash("the recording ends at " + clock(end))
+	case t <= c.snap.Start-second:
+		return c.flash("the recording starts at " + clock(c.snap.Start))
+	}
+	return e
 }
 
 // moment reads a time of the recording, UTC: a time of day within it, an RFC 3339

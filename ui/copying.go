@@ -27,7 +27,7 @@ func (c *console) copyChosen() effect {
 	case v.screen == screenChains:
 		if list, at := v.chains(c.snap); at >= 0 {
 			k := &list[at]
-			lines := []string{k.Client + " " + k.Method + " " + k.Host + blank(k.Path) + "  " + plain(summary(k))}
+			lines := []string{k.Client + " " + k.Method + " " + k.Host + report.BlankQuery(k.Path) + "  " + plain(summary(k))}
 			for i := range k.Attempts {
 				a := &k.Attempts[i]
 				lines = append(lines, fmt.Sprintf("%d %s %s wait named %s %s %s", a.N, clockTenths(a.Start), code(a), floor(a), timing(earlyAt(k, i)), a.At))

@@ -32,16 +32,21 @@ func healthPage(s *detect.Snapshot, w int) page {
 // healthShort says which sources are less than whole, and what that does to the
 // verdict.
 func healthShort(s *detect.Snapshot) string {
-	var ail []string
+	var past, ail []string
 	for i := range s.Sources {
-		if state, st := sourceState(s, &s.Sources[i]); st != styleGood {
+		if src := &s.Sources[i]; old(s, src) {
+			past = append(past, src.Name+": last event "+ago(src.Age)+", so what holds now is not known")
+		} else if state, st := sourceState(s, src); st != styleGood {
 			ail = append(ail, s.Sources[i].Name+" "+state)
 		}
 	}
-	if len(ail) == 0 {
+	switch {
+	case len(past) > 0 && len(ail) == 0:
+		return strings.Join(past, "; ")
+	case len(ail) == 0:
 		return "every source is up and could be read; what was passed over is listed below"
 	}
-	return strings.Join(ail, ", ") + ": confidence is lowered by what is lost"
+	return strings.Join(append(past, strings.Join(ail, ", ")+": confidence is lowered by what is lost"), "; ")
 }
 
 func (p *page) source(src *detect.Source, w int) {

@@ -23,7 +23,8 @@ func helpPages(v *view, w int) (left, right page) {
 	return keysPage(v, w/2-1), wordsPage(v, w-w/2-1)
 }
 
-const helpLabel = 12
+// helpLabel is the room of a label: the longest, "  confidence", and two blanks.
+const helpLabel = 14
 
 func keysPage(v *view, w int) (p page) {
 	p.add(styleHead, "Keys")

@@ -142,6 +142,45 @@ func TestSelectionFollowsTheClient(t *testing.T) {
 	}
 }
 
+// A table shown from its middle says so, and a jump in time shows its top again.
+func TestTableBeginsAtItsTopAfterAJump(t *testing.T) {
+	f := replay(stormSnapshot())
+	m := open(f, Options{}, 120, 40, "2", "G")
+	if v := m.View(); !strings.Contains(v, "more ↑") || strings.Contains(v, "more ↓") {
+		t.Errorf("nothing says that rows are above:\n%s", v)
+	}
+	if v := open(f, Options{ASCII: true}, 80, 24, "G").View(); !strings.Contains(v, "54 more ^") {
+		t.Errorf("nothing says so in ASCII:\n%s", v)
+	}
+	for _, keys := range [][]string{{"f"}, {"N"}, typedCommand("goto 03:12:00")} {
+		m := open(f, Options{}, 120, 40, append([]string{"2", "G"}, keys...)...)
+		if v := m.View(); strings.Contains(v, "more ↑") || m.c.v.cursor != 0 {
+			t.Errorf("%v leaves the table at its end:\n%s", keys, v)
+		}
+	}
+	m = open(f, Options{}, 120, 40, "2", "f", "j", "left")
+	s := stormSnapshot()
+	s.Seq = 8
+	f.snap = s
+	if m = send(m, frameMsg{}); m.c.v.cursor != 1 {
+		t.Errorf("a step in time moves the cursor from the second row to row %d", m.c.v.cursor+1)
+	}
+}
+
+// A moment that the recording does not reach is told, and the nearest taken.
+func TestGotoOutsideTheRecording(t *testing.T) {
+	for command, want := range map[string]string{"goto 04:00:00": "the recording ends at 03:24:00", "goto 01:00": "the recording starts at 03:11:10"} {
+		m := open(replay(stormSnapshot()), Options{}, 120, 40, typedCommand(command)...)
+		if !strings.Contains(m.View(), want) {
+			t.Errorf("%s: no %q in\n%s", command, want, m.View())
+		}
+	}
+}
+
+func typedCommand(text string) []string {
+	return append(strings.Split(":"+text, ""), "enter")
+}
+
 func TestTransportKeys(t *testing.T) {
 	f := replay(stormSnapshot())
 	m := open(f, Options{}, 120, 40)

@@ -56,7 +56,7 @@ const headRows = 5
 // arrange says where each panel of a screen goes on a terminal of w columns and
 // h rows. It depends on nothing else.
 //
-//	< 60x16     one line
+//	< 60x16     one line, and what is needed
 //	compact     banner / timeline / clients / transport / hints
 //	>= 110x34   banner / timeline | signatures, arrivals / clients / transport / hints
 //	>= 180x50   banner / timeline, clients | signatures, arrivals, layers, chain / transport / hints
@@ -64,7 +64,7 @@ const headRows = 5
 // The other screens give the body to one panel.
 func arrange(w, h int, s screen) []place {
 	if w < leastW || h < leastH {
-		return []place{{panelLine, rect{0, 0, w, min(h, 1)}}}
+		return []place{{panelLine, rect{0, 0, w, h}}}
 	}
 	body := rect{0, headRows, w, h - headRows - 2}
 	out := []place{{panelBanner, rect{0, 0, w, headRows}}}

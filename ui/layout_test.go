@@ -154,8 +154,8 @@ cccccccccccccwwwwwww
 		{"layers", 80, 24, 8, 4, screenLayers, "\nBBBBBBBBBB\nBBBBBBBBBB\nyyyyyyyyyy\nyyyyyyyyyy\nyyyyyyyyyy\nyyyyyyyyyy\n"},
 		{"fix", 80, 24, 8, 4, screenFix, "\nBBBBBBBBBB\nBBBBBBBBBB\nffffffffff\nffffffffff\nffffffffff\nffffffffff\n"},
 		{"sources", 80, 24, 8, 4, screenSources, "\nBBBBBBBBBB\nBBBBBBBBBB\noooooooooo\noooooooooo\noooooooooo\noooooooooo\n"},
-		{"too narrow", 59, 40, 8, 8, screenOverview, "\nllllllll\n\n\n\n\n"},
-		{"too low", 80, 15, 8, 5, screenFix, "\nllllllllll\n\n\n"},
+		{"too narrow", 59, 40, 8, 8, screenOverview, "\n" + strings.Repeat("llllllll\n", 5)},
+		{"too low", 80, 15, 8, 5, screenFix, "\n" + strings.Repeat("llllllllll\n", 3)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(c.w, c.h, c.screen, c.dx, c.dy)); d != "" {

@@ -33,6 +33,9 @@ func PlainLine(s *detect.Snapshot) string {
 	} else if s.Verdict.What != "" {
 		parts = append(parts, s.Verdict.What)
 	}
+	if age := stale(s); age != 0 {
+		parts = append(parts, "last event "+ago(age))
+	}
 	if sizes := plainSizes(&s.Recent); sizes != "" {
 		parts = append(parts, sizes)
 	}

@@ -51,7 +51,7 @@ func (c *console) steer(act action) effect {
 	case actPreviousEvent:
 		return c.seekEvent(-1)
 	case actFollow:
-		return c.seek(c.snap.End)
+		return c.jump(c.snap.End)
 	}
 	c.refresh()
 	return effect{}
@@ -64,6 +64,7 @@ func (c *console) freeze(act action) effect {
 		c.v.play.frozen = !c.v.play.frozen
 	case actFollow:
 		c.v.play.frozen = false
+		c.v.selected, c.v.cursor = "", 0
 	}
 	c.v.play.behind = 0
 	c.refresh()
@@ -106,6 +107,13 @@ func (c *console) seek(t int64) effect {
 	return effect{}
 }
 
+// jump seeks to a moment that is no step away, where other clients rank first: the
+// table begins at its top again.
+func (c *console) jump(t int64) effect {
+	c.v.selected, c.v.cursor = "", 0
+	return c.seek(t)
+}
+
 // seekEvent goes to the nearest event after or before the present position.
 func (c *console) seekEvent(direction int) effect {
 	from := c.position()
@@ -122,5 +130,5 @@ func (c *console) seekEvent(direction int) effect {
 		}
 		return c.flash("no earlier event")
 	}
-	return c.seek(best)
+	return c.jump(best)
 }

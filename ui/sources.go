@@ -40,6 +40,9 @@ func sourcesPage(s *detect.Snapshot, w int) (p page) {
 			offset = offsetText(src.OffsetSeconds)
 		}
 		p.sourceRow(name, styleText, mark, src.Name, spanText(h), offset, count(h.Read), count(h.Used), count(h.GapBytes), count(h.Dropped), count(h.SkippedTotal()), piece{text, st})
+		if old(s, src) {
+			p.term("", 4, w, "last event "+ago(src.Age)+", by this machine's clock: nothing of it is known to hold now", styleRetry)
+		}
 		p.term("", 4, w, sourceNote(src), styleDim)
 		p.term("", 4, w, h.Down, styleRefused)
 		p.term("", 4, w, src.Note, styleText)
@@ -109,6 +112,8 @@ func sourceState(s *detect.Snapshot, src *detect.Source) (string, style) {
 	switch {
 	case h.Down != "":
 		return "DOWN", styleRefused
+	case old(s, src):
+		return "OLD " + span(src.Age), styleRetry
 	case s.Live && src.Quiet > idleAfter:
 		return "IDLE " + span(src.Quiet), styleRetry
 	case report.Known(lost) && lost.V > lossy:

@@ -151,22 +151,6 @@ func span(d int64) string {
 	return fmt.Sprintf("%s%dd%02dh", sign, s/86400, s/3600%24)
 }
 
-// blank hides the values of a query: "?cursor=8812" becomes "?cursor=•", for a
-// screen is read over shoulders and pasted into chats.
-func blank(path string) string {
-	at := strings.IndexByte(path, '?')
-	if at < 0 {
-		return path
-	}
-	params := strings.Split(path[at+1:min(len(path), at+513)], "&")
-	for i, p := range params {
-		if name, value, ok := strings.Cut(p, "="); ok && value != "" {
-			params[i] = name + "=•"
-		}
-	}
-	return path[:at+1] + strings.Join(params, "&")
-}
-
 // wrap breaks a text at spaces into lines of at most w columns.
 func wrap(s string, w int) []string {
 	if w <= 0 {

@@ -39,13 +39,7 @@ func columns(t *detect.Timeline, n int) []column {
 		bins := t.Bins[i:min(i+group, len(t.Bins))]
 		k := column{seconds: float64(t.Width) / 1e9 * float64(len(bins)), at: t.Start + int64(i)*t.Width}
 		for _, b := range bins {
-			k.Attempts += b.Attempts
-			k.First += b.First
-			k.Retries += b.Retries
-			k.Success += b.Success
-			k.Refused += b.Refused
-			k.OtherFail += b.OtherFail
-			k.MaxPerS = max(k.MaxPerS, b.MaxPerS)
+			k.Add(b)
 		}
 		for range repeat {
 			out = append(out, k)
@@ -106,26 +100,12 @@ func drawLegend(c *canvas, legend line) {
 	c.set(x, 0, ' ', styleDim)
 }
 
-// ceiling rounds up to a number people read at a glance.
-func ceiling(v float64) float64 {
-	if v <= 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return 1
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8} {
-		if v <= m*unit {
-			return m * unit
-		}
-	}
-	return 10 * unit
-}
-
 func drawBars(c *canvas, cols []column, s *detect.Snapshot) {
 	top := 0.0
 	for i := range cols {
 		top = max(top, float64(cols[i].ended())/cols[i].seconds)
 	}
-	top = ceiling(max(top, min(busiest(cols), 2*top)))
+	top = report.Ceiling(max(top, min(busiest(cols), 2*top)))
 	c.text(0, 0, perSecond(detect.Some(top)), styleDim)
 	if c.h > 1 {
 		c.right(chartLeft-2, c.h-1, "0", styleDim)

@@ -20,7 +20,7 @@ func drawTransport(c *canvas, s *detect.Snapshot, v *view) {
 		sign = "‖"
 	case !v.play.replay && s.Live:
 		sign = "●"
-		label = "LIVE "
+		label = mode(s, &v.play) + " "
 	}
 	if v.play.replay {
 		label = speedName(v.play.speed) + " "
