@@ -295,22 +295,18 @@ const (
 	commonShare = .1 // of all runs, go as far as the longest that is told of
 )
 
-// most tells how many attempts a run makes at most: where, after whole bursts, most
-// runs end. Single runs may be two, one after the other. Where no such end is seen,
-// it is as far as one in ten goes.
+// most tells how many attempts a run makes at most: the first place, after whole
+// bursts, where most runs end; those that go on may be two runs, one after the other.
+// Where no such end is seen, it is as far as one in ten goes.
 func (s *nestedSums) most(burst int) (most int) {
-	least := endShare
 	for m := 2 * burst; m <= runGaps; m += burst {
 		n := s.reached[m]
 		if float64(n) < commonShare*float64(s.reached[2]) {
 			break
 		}
-		if on := float64(s.reached[m+1]) / float64(max(n, 1)); n >= fewestEnds && on < least {
-			most, least = m, on
+		if on := float64(s.reached[m+1]) / float64(max(n, 1)); n >= fewestEnds && on < endShare {
+			return m
 		}
-	}
-	if most > 0 {
-		return most
 	}
 	for most = 2; most+1 < len(s.reached) && float64(s.reached[most+1]) >= commonShare*float64(s.reached[2]); {
 		most++

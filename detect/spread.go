@@ -52,6 +52,21 @@ func (l *late) end(now int64) {
 	}
 }
 
+// stillLate is for how long after the last such refusal the spread is judged: as long
+// as a finding holds that is no longer seen.
+const stillLate = grace
+
+// lately tells whether a third or later attempt was refused not long before now: waits
+// that were too narrow are no matter once everybody is served.
+func (l *late) lately(now int64) bool {
+	for t := now - stillLate; t < now; t += tick {
+		if l.refused[slot(t)]+l.vain[slot(t)] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // spreadFeatures set how wide the waits of everybody are spread, and whether that is
 // enough for so many: of waits drawn evenly from a range of width w, half lie within
 // w/2, the interquartile range, which J tells as a share of the wait.
@@ -63,6 +78,9 @@ func (e *engine) spreadFeatures(v *rules.Values) {
 		ended += int64(e.pop.late.ended[i])
 		refused += int64(e.pop.late.refused[i])
 		vain += int64(e.pop.late.vain[i])
+	}
+	if !e.pop.late.lately(e.now) {
+		refused, vain = 0, 0
 	}
 	v.Set(rules.LateRetries, float64(ended), ended)
 	v.Set(rules.LateRefusedShare, share(refused, ended), ended)
