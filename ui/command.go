@@ -159,6 +159,8 @@ func (c *console) seekTo(t int64) effect {
 	e := c.jump(t)
 	switch end := max(c.snap.End, c.snap.At); {
 	case c.snap.Start == 0:
+	case t >= end+second && c.v.loading.Doing != "":
+		return c.flash("it is read up to " + clock(end) + " so far: go there again once it is read")
 	case t >= end+second:
 		return c.flash("the recording ends at " + clock(end))
 	case t <= c.snap.Start-second:

@@ -505,3 +505,13 @@ func TestPlainLine(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A moment behind what has been read so far is no moment behind the end.
+func TestGotoWhileReading(t *testing.T) {
+	f := replay(stormSnapshot())
+	f.progress = Progress{Doing: "reading", Bytes: 1, Total: 2, Share: .5}
+	m := entered(open(f, Options{}, 120, 40), "goto 04:00:00")
+	if v := m.View(); !strings.Contains(v, "it is read up to 03:24:00 so far") {
+		t.Errorf("not told:\n%s", v)
+	}
+}

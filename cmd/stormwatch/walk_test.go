@@ -42,7 +42,9 @@ func TestConsoleWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := consoleIn(t, dir, 120, 40, "demo --events "+events)
-	p.until(" events", true) // it has been read
+	p.until(" events", true)
+	p.until("reading ", false)
+	p.until("judging ", false) // it has been read: a moment is known
 	p.tmux("send-keys", "Space")
 	p.until("PAUSED", true)
 	p.typed(":goto 03:10:38")
@@ -177,12 +179,12 @@ func TestConsoleFollowsAFastLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	line := 0
+	line, first := 0, time.Now().UTC()
 	write := func(n int) {
 		var b strings.Builder
 		for range n {
-			fmt.Fprintf(&b, "10.0.%d.%d - - [30/Nov/2026:08:11:06 +0000] \"GET /a HTTP/1.1\" 200 25 \"-\" \"agent/1\" 0.004 %d.%03d\n",
-				line%2000/200, line%200+1, 1796006466+line/rate, line%rate*1000/rate)
+			fmt.Fprintf(&b, "10.0.%d.%d - - [%s] \"GET /a HTTP/1.1\" 200 25 \"-\" \"agent/1\" 0.004 %d.%03d\n",
+				line%2000/200, line%200+1, first.Format("02/Jan/2006:15:04:05 -0700"), first.Unix()+int64(line/rate), line%rate*1000/rate)
 			line++
 		}
 		if _, err := f.WriteString(b.String()); err != nil {
