@@ -59,13 +59,7 @@ func (a *arrivals) add(start, interval int64) {
 	}
 }
 
-func floorDiv(t, width int64) int64 {
-	q := t / width
-	if t%width < 0 {
-		q--
-	}
-	return q
-}
+func floorDiv(t, width int64) int64 { return floorTo(t, width) / width }
 
 func (f *field) add(cell int64) {
 	switch {
@@ -231,7 +225,7 @@ func (a *arrivals) span(period int64) (f *field, width, from, to int64) {
 			break
 		}
 	}
-	return f, width, floorDiv(from, width) * width, to
+	return f, width, floorTo(from, width), to
 }
 
 // each calls see with the moment and the number of the retries of each cell.

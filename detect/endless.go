@@ -26,7 +26,7 @@ func (c *endlessChains) note(link *chain.Link, at int64, layers *layering) bool 
 	if *c == nil {
 		*c = make([]endlessChain, endlessKept)
 	}
-	switch k := &(*c)[mix(link.Root, 0x9e3779b97f4a7c15)%endlessKept]; {
+	switch k := &(*c)[mix(link.Root, mixGolden)%endlessKept]; {
 	case k.root == link.Root:
 		k.at = max(k.at, at)
 		return false

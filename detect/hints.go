@@ -11,7 +11,7 @@ import (
 type hintCounts struct {
 	observable                    int64
 	bare, malformed, absurd, zero int64
-	twofold, disagree             int64 // refusals that named two waits; those that do not fit each other
+	disagree                      int64 // refusals that named two waits which do not fit each other
 	kept, keptRefused             int64 // retries that kept to a wait and have ended; those refused again
 	dates                         dateCounts
 }
@@ -22,7 +22,6 @@ func (h *hintCounts) add(o *hintCounts) {
 	h.malformed += o.malformed
 	h.absurd += o.absurd
 	h.zero += o.zero
-	h.twofold += o.twofold
 	h.disagree += o.disagree
 	h.kept += o.kept
 	h.keptRefused += o.keptRefused
@@ -44,11 +43,8 @@ func (h *hintCounts) see(x *capture.Exchange, punished bool) {
 	case x.Hint.Wait > maxHint && !punished:
 		h.absurd++
 	}
-	if w, told := secondWait(x); told {
-		h.twofold++
-		if differ(x.Hint.Wait, w) {
-			h.disagree++
-		}
+	if w, told := secondWait(x); told && differ(x.Hint.Wait, w) {
+		h.disagree++
 	}
 }
 

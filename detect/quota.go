@@ -2,10 +2,8 @@ package detect
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
-	"stormwatch/capture"
 	"stormwatch/rules"
 )
 
@@ -46,9 +44,7 @@ func (c *quotaCounts) add(o *quotaCounts) {
 	c.refused += o.refused
 	c.other += o.other
 	c.seconds += o.seconds
-	for i := range c.instances {
-		c.instances[i] |= o.instances[i]
-	}
+	bitmap(c.instances[:]).or(o.instances[:])
 	for i := range c.byInstance {
 		c.byInstance[i] += o.byInstance[i]
 	}
@@ -100,7 +96,7 @@ func (q *quotas) note(f *flight, outcome bool, now int64) {
 	case !x.Failed():
 		s.now.good++
 	case !x.Refused():
-	case x.Reason == capture.Throttle || x.Reason == capture.Quota || x.Reason == capture.BodyRefusal:
+	case limited(x):
 		s.now.refused++
 		if s.refusedAt != now {
 			s.refusedAt = now
@@ -137,17 +133,9 @@ func (q *quotas) place(key uint64, refused bool, now int64) *quota {
 // begin counts a first attempt of an instance.
 func (c *quotaCounts) begin(instance uint64) {
 	c.first++
-	h := mix(instance, 0xe7037ed1a0b428db)
-	c.instances[h%1024/64] |= 1 << (h % 64)
+	h := mix(instance, mixWy)
+	bitmap(c.instances[:]).set(h)
 	c.byInstance[h>>32%quotaBuckets]++
-}
-
-func (c *quotaCounts) many() float64 {
-	n := 0
-	for _, w := range c.instances {
-		n += bits.OnesCount64(w)
-	}
-	return math.Round(-1024 * math.Log(max(1-float64(n)/1024, 1./1024)))
 }
 
 // quotaFeatures set what tells of the credential that is refused most. Where nobody
@@ -173,7 +161,7 @@ func (e *engine) quotaFeatures(v *rules.Values) {
 	span := max(seconds(e.now-since), 1)
 	v.Set(rules.QuotaRefusals, float64(n), n)
 	v.Set(rules.QuotaSeconds, float64(most.seconds), n)
-	v.Set(rules.QuotaInstances, most.many(), n)
+	v.Set(rules.QuotaInstances, math.Round(bitmap(most.instances[:]).count()), n)
 	v.Set(rules.QuotaRefusalShare, share(n, max(all, w.refused, 1)), n)
 	v.Set(rules.QuotaLargest, share(int64(largest), most.first), most.first)
 	v.Set(rules.QuotaDemand, float64(most.first)/span, most.first)
