@@ -18,8 +18,11 @@ func drawFix(c *canvas, s *detect.Snapshot, v *view) {
 	p := box(c, "Fix", hint, focus)
 	if len(s.Mitigations) == 0 {
 		why := "nothing found that calls for a mitigation"
-		if s.Verdict.State == detect.Unknown {
+		switch {
+		case s.Verdict.State == detect.Unknown:
 			why = "no verdict yet, so nothing to recommend"
+		case v.filter.text != "":
+			why = "nothing found that concerns the clients the filter keeps"
 		}
 		p.text(2, 0, why, styleDim)
 		return

@@ -111,6 +111,9 @@ func TestConsoleDemo(t *testing.T) {
 	p.until("▲ STORM", true)
 	p.tmux("send-keys", "Space")
 	p.until("PAUSED", true)
+	p.tmux("send-keys", "-l", ":goto 03:10:44")
+	p.tmux("send-keys", "Enter")
+	p.until("03:10:44.0", true) // a moment at which all clients have a part in what is found
 	for _, size := range [][2]int{{80, 24}, {60, 16}, {200, 60}, {50, 12}, {120, 40}} {
 		p.tmux("resize-window", "-t", "0", "-x", fmt.Sprint(size[0]), "-y", fmt.Sprint(size[1]))
 		p.until("STORM", true)

@@ -110,6 +110,34 @@ func TestLoadingShowsPartialResults(t *testing.T) {
 	})
 }
 
+// What is told to be read has a moment to go to, from the first frame on: a key
+// pressed at once is not lost.
+func TestReadMeansThereIsAMoment(t *testing.T) {
+	o := builtin(t)
+	rec := detect.NewRecording(o)
+	defer rec.Close()
+	p := newReplayPlayer(rec, 1)
+	if at := p.Progress(); at.Doing == "" {
+		t.Error("before anything was read nothing is said to be under way")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		err := p.load(ctx, slowDemo(t, 0), o)
+		if err == nil {
+			err = p.run(ctx)
+		}
+		done <- err
+	}()
+	for p.Progress().Doing != "" { // no pause between the looks: the moment is a short one
+	}
+	if s := p.Snapshot(); s.Start == 0 || s.End <= s.Start {
+		t.Errorf("it is said to be read, and spans %d to %d", s.Start, s.End)
+	}
+	cancel()
+	<-done
+}
+
 // The report that the console exports judges the recording up to the moment shown,
 // and has examples of chains.
 func TestPlayerReports(t *testing.T) {

@@ -168,10 +168,12 @@ type replayPlayer struct {
 }
 
 func newReplayPlayer(rec *detect.Recording, speed float64) *replayPlayer {
-	return &replayPlayer{
+	p := &replayPlayer{
 		rec: rec, speed: speed, wake: make(chan struct{}, 1),
 		reports: make(chan chan *detect.Snapshot), ended: make(chan struct{}),
 	}
+	p.loading.begin("reading", func() ui.Progress { return ui.Progress{Share: rec.Loaded()} })
+	return p
 }
 
 // Snapshot implements ui.Feed: while the input is read, it tells how far.

@@ -36,6 +36,7 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 	if err := h.r.Seek(ctx, h.start); err != nil {
 		return err
 	}
+	h.publish() // before it is said to be read: keys then find a moment to go to
 	p.loading.begin("", nil)
 	last := time.Now()
 	every := time.NewTicker(publishEvery)
