@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"unsafe"
 
 	"stormwatch/capture"
 	"stormwatch/rules"
@@ -83,8 +84,12 @@ func (l *layering) clone() layering {
 	return c
 }
 
-// layeringBytes is what a clone takes, about.
-const layeringBytes = 512 << 10
+// size is what a clone takes beside the struct.
+func (l *layering) size() int64 {
+	sums := len(l.chains.now) + len(l.chains.before) + len(l.across.now) + len(l.across.before)
+	return int64(len(l.chains.runs)+len(l.across.runs))*int64(unsafe.Sizeof(run{})) +
+		int64(sums)*int64(unsafe.Sizeof(nestedSums{})) + int64(len(l.now)+len(l.before))*int64(unsafe.Sizeof(proofs{}))
+}
 
 // layersBegin makes room for the second at hand, and tells whether it is worth
 // following: while no failure is open, nothing is retried.

@@ -16,7 +16,7 @@ const (
 	fewestBounds = 2            // complete boundaries from which a chain is judged
 	runGaps      = 48           // waits of a chain that are looked at
 	runIdle      = 30 * tick    // a chain that has been silent for this long makes room
-	watchedRuns  = 512          // chains followed at once; the others are left out
+	watchedRuns  = 512          // chains followed at once; the others are left out, and counted
 	layerEpoch   = 60 * tick    // readings cover the present minute and the one before
 	gapUnit      = int64(62500) // ns; waits are kept in sixteenths of a millisecond
 )
@@ -72,6 +72,7 @@ func (s *nestedSums) add(o *nestedSums) {
 type watch struct {
 	across      bool // operations
 	runs        []run
+	left        int64        // runs that were not followed, for want of room
 	now, before []nestedSums // by agent group
 }
 
@@ -101,6 +102,7 @@ func (w *watch) place(key uint64) *run { return &w.runs[mix(key, mixGolden)%watc
 func (w *watch) begin(key uint64, client uint32, agent uint8, at, end int64) *run {
 	r := w.place(key)
 	if r.key != 0 && r.key != key && at-r.end < runIdle {
+		w.left++
 		return nil
 	}
 	*r = run{key: key, end: end, client: client, agent: agent}
@@ -260,11 +262,16 @@ type nesting struct {
 }
 
 const (
-	fewestJudged  = 6   // boundaries pooled
-	leastHold     = .7  // of them, from which a length of bursts is worth telling
-	relaysPerRun  = .5  // more clients than that are callers of one thing, not ways of one request
-	spoiledPerRun = .1  // nor may its failures overlap
-	outerChance   = .01 // of a second level, once the first is known
+	// Limits of signatures-trial, layered-retries.
+	fewestJudged = 6  // boundaries pooled
+	leastHold    = .7 // of them, from which a length of bursts is worth telling
+
+	// What none of the one-layer runs of TestLayersNull passes, nor of those of many
+	// callers of one path.
+	relaysPerRun  = .5 // more clients than that are callers of one thing, not ways of one request
+	spoiledPerRun = .1 // nor may its failures overlap
+
+	outerChance = .01 // of a second level, once the first is known: six boundaries that hold have less
 )
 
 // reading tells what the last minute or two say of an agent group, 0 being everybody.
@@ -290,9 +297,9 @@ func (w *watch) reading(group int) (n nesting) {
 }
 
 const (
-	endShare    = .3 // of the runs that got so far, go on where they commonly end
-	fewestEnds  = 5
-	commonShare = .1 // of all runs, go as far as the longest that is told of
+	endShare    = .3 // of the runs that got so far, go on where they commonly end (a choice that TestLayersAreTold bears out)
+	fewestEnds  = 5  // that got so far: of fewer, one more or less is a fifth
+	commonShare = .1 // of all runs, go as far as the longest that is told of: one long chain is no layer's habit
 )
 
 // most tells how many attempts a run makes at most: the first place, after whole

@@ -52,6 +52,7 @@ type scopes struct {
 	again      bool  // the latest answer was one
 	cells      [scopeWays][scopeCells]scopeCell
 	until      int64 // answers are looked at up to then
+	left       int64 // answers foretold without a cell of their own, for want of room
 }
 
 type scopeCell struct {
@@ -71,6 +72,7 @@ const (
 
 const (
 	scopeCells  = 1024
+	scopeValues = scopeCells * 3 / 4 // a fuller table makes a search long
 	scopeSample = 256
 	scopeAfter  = 10 * tick // looked on for so long after a refusal
 	scopeFade   = .6        // of what a value told, with each further answer: a window that is spent refuses, the next one serves
@@ -138,6 +140,7 @@ func (s *scopes) add(r *record) {
 		c := s.cell(way, key)
 		if c == nil {
 			s.codes[way] += code(base, refused)
+			s.left++
 			continue
 		}
 		s.codes[way] += code(c.foretell(base, r.End), refused)
@@ -154,7 +157,7 @@ func (s *scopes) cell(way int, key uint64) *scopeCell {
 		case c.key == key:
 			return c
 		case c.key != 0:
-		case s.values[way] >= scopeCells*3/4:
+		case s.values[way] >= scopeValues:
 			return nil
 		default:
 			s.values[way]++
@@ -238,26 +241,25 @@ func (s LimitScope) noun() string {
 	return [...]string{"", "everybody", "credential", "address", "route"}[s]
 }
 
-// reading says what the limit counts by, where that shows.
-func (s *scopes) reading() (l Limit) {
+// reading says what the limit counts by, and why, where that shows.
+func (s *scopes) reading() Limit {
+	l := s.told()
+	l.Why = s.why(&l)
+	return l
+}
+
+// told is a reading without its words.
+func (s *scopes) told() (l Limit) {
 	l.Refused, l.Served = s.refused, s.n-s.refused
-	if l.Refused < fewScope || l.Served < fewScope {
-		switch {
-		case l.Refused > 0 && l.Served == 0:
-			l.Why = "all requests were refused: nothing to compare with"
-		case l.Refused > 0:
-			l.Why = fmt.Sprintf("%d refusals and %d answers beside them are too few to tell", l.Refused, l.Served)
-		}
+	if l.few() {
 		return l
 	}
-	best := wayCredential
-	for way := wayCredential; way < scopeWays; way++ {
-		if s.gain(way) > s.gain(best) {
-			best = way
-		}
-	}
+	best := s.best()
 	if s.gain(best) < scopeGain {
-		return s.everybody(l)
+		if gain, doubt := s.everybody(); doubt == wayAll && gain > 0 {
+			l.Scope, l.Gain = ScopeAll, gain
+		}
+		return l
 	}
 	next := 0.
 	for way := wayCredential; way < scopeWays; way++ {
@@ -265,7 +267,7 @@ func (s *scopes) reading() (l Limit) {
 		case way == best:
 		case g >= scopeGain && s.gain(best)-g < max(scopeTie, scopeTieOf*s.gain(best)):
 			if l.Or != ScopeUnknown {
-				l.Or, l.Why = ScopeUnknown, "credentials, addresses and routes go together in this traffic"
+				l.Or = ScopeUnknown
 				return l
 			}
 			l.Or = ways[way]
@@ -274,34 +276,72 @@ func (s *scopes) reading() (l Limit) {
 		}
 	}
 	l.Scope, l.Gain = ways[best], s.gain(best)-next
-	l.Why = fmt.Sprintf("of %d %s, what one was last answered foretells what it is answered next", s.values[best], plural(l.Scope))
 	return l
 }
 
-// everybody says whether it shows that all share one limit: by what credential,
-// address and route a request has must be no help, where there are several.
-func (s *scopes) everybody(l Limit) Limit {
-	var against []string
-	least := 0.
+// few tells whether there is too little to read.
+func (l *Limit) few() bool { return l.Refused < fewScope || l.Served < fewScope }
+
+// best is the way of counting, save none, that foretells best.
+func (s *scopes) best() int {
+	best := wayCredential
+	for way := best + 1; way < scopeWays; way++ {
+		if s.gain(way) > s.gain(best) {
+			best = way
+		}
+	}
+	return best
+}
+
+// everybody tells by how much counting by credential, address and route, where there
+// are several, is worse than none, and which of them may matter yet; wayAll is none.
+func (s *scopes) everybody() (gain float64, doubt int) {
 	for way := wayCredential; way < scopeWays; way++ {
 		if s.values[way] < 2 {
 			continue
 		}
-		if g := s.gain(way); g > -scopeGain {
-			l.Why = fmt.Sprintf("whether the %s matters does not show", ways[way].noun())
-			return l
-		} else if least == 0 || g > least {
-			least = g
+		g := s.gain(way)
+		if g > -scopeGain {
+			return 0, way
 		}
-		against = append(against, ways[way].noun())
+		if gain == 0 || -g < gain {
+			gain = -g
+		}
 	}
-	if len(against) == 0 {
-		l.Why = "all requests come from one address, by one credential and on one route"
-		return l
+	return gain, wayAll
+}
+
+// why gives the proof of a reading in words, or what it lacks.
+func (s *scopes) why(l *Limit) string {
+	switch {
+	case l.few() && l.Refused == 0:
+		return ""
+	case l.few() && l.Served == 0:
+		return "all requests were refused: nothing to compare with"
+	case l.few():
+		return fmt.Sprintf("%d refusals and %d answers beside them are too few to tell", l.Refused, l.Served)
+	case l.Scope == ScopeAll:
+		return "by " + s.several() + " refusals are foretold worse than for everybody together"
+	case l.Scope != ScopeUnknown:
+		return fmt.Sprintf("of %d %s, what one was last answered foretells what it is answered next", s.values[s.best()], plural(l.Scope))
+	case s.gain(s.best()) >= scopeGain:
+		return "credentials, addresses and routes go together in this traffic"
 	}
-	l.Scope, l.Gain = ScopeAll, -least
-	l.Why = "by " + strings.Join(against, " or ") + " refusals are foretold worse than for everybody together"
-	return l
+	if _, doubt := s.everybody(); doubt != wayAll {
+		return fmt.Sprintf("whether the %s matters does not show", ways[doubt].noun())
+	}
+	return "all requests come from one address, by one credential and on one route"
+}
+
+// several names the ways of counting by which requests differ.
+func (s *scopes) several() string {
+	var differ []string
+	for way := wayCredential; way < scopeWays; way++ {
+		if s.values[way] >= 2 {
+			differ = append(differ, ways[way].noun())
+		}
+	}
+	return strings.Join(differ, " or ")
 }
 
 func plural(s LimitScope) string {
