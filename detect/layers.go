@@ -121,13 +121,13 @@ func (e *engine) followLayers(f *flight, outcome bool) {
 // outcome follows an operation whose attempts may come from several clients.
 func (l *layering) outcome(f *flight) {
 	w := &l.across
-	r := w.place(f.op)
+	r := w.find(f.op)
 	switch {
 	case !faulty(&f.rec):
-		if r.key == f.op {
+		if r != nil {
 			r.key = 0
 		}
-	case r.key == f.op && f.rec.Start-r.end < runIdle:
+	case r != nil && f.rec.Start-r.end < runIdle:
 		if w.next(r, f.rec.client, f.rec.Start-r.end, f.rec.End, false) {
 			l.latest = max(l.latest, f.rec.End)
 		}
@@ -148,8 +148,8 @@ func (l *layering) retry(f *flight, resolution int64) {
 		l.latest = max(l.latest, f.rec.Start)
 	}
 	w := &l.chains
-	r := w.place(link.Root)
-	if r.key != link.Root {
+	r := w.find(link.Root)
+	if r == nil {
 		if link.Attempt != 2 {
 			return // its beginning was not seen, or there was no room
 		}
@@ -175,7 +175,7 @@ func (l *layering) burst(root uint64) int32 {
 	if !l.begun {
 		return 1
 	}
-	if r := l.chains.place(root); r.key == root {
+	if r := l.chains.find(root); r != nil {
 		return r.burst()
 	}
 	return 1

@@ -17,6 +17,7 @@ const (
 	runGaps      = 48           // waits of a chain that are looked at
 	runIdle      = 30 * tick    // a chain that has been silent for this long makes room
 	watchedRuns  = 512          // chains followed at once; the others are left out, and counted
+	runPlaces    = 4            // each may have: with half of them taken, one in 27 finds no room
 	layerEpoch   = 60 * tick    // readings cover the present minute and the one before
 	gapUnit      = int64(62500) // ns; waits are kept in sixteenths of a millisecond
 )
@@ -96,12 +97,41 @@ func (w *watch) turn() {
 	clear(w.now)
 }
 
-func (w *watch) place(key uint64) *run { return &w.runs[mix(key, mixGolden)%watchedRuns] }
+// room are the places that a run may have.
+func (w *watch) room(key uint64) []run {
+	at := mix(key, mixGolden) % (watchedRuns / runPlaces) * runPlaces
+	return w.runs[at : at+runPlaces]
+}
+
+// find returns the run that is followed under a key, nil if none is.
+func (w *watch) find(key uint64) *run {
+	room := w.room(key)
+	for i := range room {
+		if room[i].key == key {
+			return &room[i]
+		}
+	}
+	return nil
+}
+
+// free returns a place for another run that begins at a moment, nil if there is none.
+func (w *watch) free(key uint64, at int64) *run {
+	room := w.room(key)
+	for i := range room {
+		if r := &room[i]; r.key == 0 || at-r.end >= runIdle {
+			return r
+		}
+	}
+	return nil
+}
 
 // begin follows a new run, if there is room for it.
 func (w *watch) begin(key uint64, client uint32, agent uint8, at, end int64) *run {
-	r := w.place(key)
-	if r.key != 0 && r.key != key && at-r.end < runIdle {
+	r := w.find(key)
+	if r == nil {
+		r = w.free(key, at)
+	}
+	if r == nil {
 		w.left++
 		return nil
 	}
