@@ -123,6 +123,9 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
+	case "unsafe-write-retried":
+		w, _ := e.pop.last(e.now, int(grace/tick))
+		return w.relayed > 0
 	}
 	return true
 }
