@@ -219,8 +219,9 @@ func (e *engine) reads(r *record) bool {
 type repeats struct {
 	elsewhereBy, briefBy [window]int64 // distinct clients, by the second of their latest
 	before               repeated      // of the seconds before, while few asked again
-	until                int64         // seconds before this are in it, or must not be
-	many                 bool          // as of the second before: many ask again
+	total                repeated
+	until                int64 // seconds before this are in it, or must not be
+	many                 bool  // as of the second before: many ask again
 }
 
 // turn makes room for the second at now in place of the one a window before.
@@ -242,6 +243,28 @@ func (p *population) follow(many bool, now int64) {
 	if r.many = many; many {
 		r.until = now
 	}
+}
+
+// lacks tells whether nothing was seen of what a signature is about, so that there is
+// nothing to judge: what is not asked for needs no more data.
+func (p *population) lacks(signature string) bool {
+	switch t := &p.repeats.total; signature {
+	case "redirect-unfollowed":
+		return t.elsewhereAgain == 0
+	case "session-dies":
+		return t.brief == 0
+	case "unsafe-write-retried":
+		return p.relayed == 0
+	}
+	return false
+}
+
+// againSigns tell, for the signatures of everybody, which outcome shows them.
+var againSigns = map[string]func(*flight) bool{
+	"redirect-unfollowed": func(f *flight) bool {
+		return f.rec.Reason == capture.Redirect && f.was == servedElsewhere && f.run >= askedThrice
+	},
+	"session-dies": func(f *flight) bool { return f.rec.Flags&capture.Brief != 0 && f.was == servedBriefly },
 }
 
 // manyAgain is the share of redirects that were asked for again from which what leaves

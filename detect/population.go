@@ -88,6 +88,7 @@ func (e *engine) merge() {
 	p.seconds[now] = w
 	p.total.add(&w.secondCounts)
 	p.relayed += w.relayed
+	p.repeats.total.add(&w.repeated)
 	p.peak50 = max(p.peak50, slices.Max(arrivals[:]))
 	p.judged++
 	p.timeline.add(e.now, &w.secondCounts)

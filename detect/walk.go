@@ -1,5 +1,7 @@
 package detect
 
+import "bytes"
+
 // walk follows a client from page to page of a list, once it was refused at one: to
 // see whether it goes on there, or starts over and asks for what it has already got.
 // It is kept of clients that were refused so, and only the first refusal in a row
@@ -22,7 +24,7 @@ func (e *engine) auditWalk(d *delta, c *client, f *flight) {
 	}
 	w, op := &d.history(c).walk, uint32(f.op)
 	switch refused := r.Refused(); {
-	case refused && f.link.Attempt > 1, r.Failed() && !refused:
+	case r.Failed() && !refused:
 	case refused && (w.refused == 0 || w.tmpl != f.tmpl):
 		*w = walk{tmpl: f.tmpl, refused: op}
 		c.count(d, walks, 1)
@@ -49,25 +51,20 @@ var pageNames = map[string]bool{
 
 // pages tells whether a target asks for one page of a list.
 func pages(target []byte) bool {
-	query := false
-	for i := 0; i < len(target); {
-		from := i
-		for i < len(target) && target[i] != '?' && target[i] != '&' && target[i] != '=' {
-			i++
+	q := bytes.IndexByte(target, '?')
+	if q < 0 {
+		return false
+	}
+	for query := target[q+1:]; len(query) > 0; {
+		param := query
+		if i := bytes.IndexByte(query, '&'); i >= 0 {
+			param, query = query[:i], query[i+1:]
+		} else {
+			query = nil
 		}
-		if i == len(target) {
-			return false
-		}
-		if query && target[i] == '=' && pageNames[string(target[from:i])] {
+		if i := bytes.IndexByte(param, '='); i > 0 && pageNames[string(param[:i])] {
 			return true
 		}
-		query = query || target[i] == '?'
-		if target[i] == '=' { // to the end of the value
-			for i < len(target) && target[i] != '&' {
-				i++
-			}
-		}
-		i++
 	}
 	return false
 }
