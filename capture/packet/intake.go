@@ -143,7 +143,22 @@ func (in *intake) send() (err error) {
 func (in *intake) account() { in.parcel.done, in.parcel.dropped = in.done(), in.dropped() }
 
 // empty makes a parcel ready to be filled.
-func (p *parcel) empty() { p.packets, p.apart = p.packets[:0], p.apart[:0] }
+func (p *parcel) empty() {
+	p.packets, p.apart = p.packets[:0], p.apart[:0]
+	if cap(p.apart) > windowBytes {
+		p.apart = nil
+	}
+}
+
+// next makes room for a packet. What is in it is of another one.
+func (p *parcel) next() *decoded {
+	n := len(p.packets)
+	if n == cap(p.packets) {
+		p.packets = append(p.packets, decoded{})
+	}
+	p.packets = p.packets[:n+1]
+	return &p.packets[n]
+}
 
 // then puts something to be done in its place among the packets.
 func (in *intake) then(do func(*Source)) {
@@ -161,8 +176,9 @@ func (in *intake) packet(f *frame, held bool) {
 		reason = packetCopy
 	}
 	fragments := &d.fragments
-	in.parcel.packets = append(in.parcel.packets, decoded{segment: d.segment, t: f.t, n: in.read, reason: reason, joined: fragments.joined, link: f.link})
-	if p := &in.parcel.packets[len(in.parcel.packets)-1]; reason == "" {
+	p := in.parcel.next() // one by one: a literal would be built and copied
+	p.segment, p.t, p.n, p.reason, p.joined, p.link, p.then = d.segment, f.t, in.read, reason, fragments.joined, f.link, nil
+	if reason == "" {
 		p.key, p.swapped = keyOf(&p.segment)
 		p.tag = in.secret.tag(&p.key)
 		if held || len(fragments.handed) > 0 {

@@ -1,7 +1,8 @@
 // Package packet reads packet captures: pcap and pcapng files and streams. It
 // takes link layers, IP and TCP off, puts byte streams together, reads HTTP/1
-// and pairs requests with responses. One goroutine does it all, so that equal
-// input gives equal output.
+// and pairs requests with responses. One goroutine takes packets apart and another
+// does the rest, each in the order of the packets, so that equal input gives equal
+// output.
 package packet
 
 import (
