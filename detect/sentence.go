@@ -62,6 +62,9 @@ func (j *judge) explain(e *engine, v *Verdict, w *windowSecond, seconds int) {
 		v.Party = j.party(e)
 		v.Who = v.Party.String()
 		j.advise(e, v)
+		if v.State == Watch && len(names) == 0 && j.state.warned != nothingNear {
+			j.state.warned.forewarn(&j.loop, v)
+		}
 	}
 	v.NextEvidence = e.nextEvidence(v, seconds)
 	if v.State >= Watch && e.names.outward {
