@@ -157,7 +157,7 @@ func layersOf(t *testing.T, got, want *detect.Snapshot, times float64) {
 	got.Findings = slices.Delete(got.Findings, i, i+1)
 	got.Verdict, got.Mitigations, got.Events, got.Reach = want.Verdict, want.Mitigations, want.Events, want.Reach
 	got.Growth, got.Newcomers = want.Growth, want.Newcomers // before the incident, which began with it
-	for _, s := range []*detect.Snapshot{got, want} { // what could be spared is told since the incident began
+	for _, s := range []*detect.Snapshot{got, want} {       // what could be spared is told since the incident began
 		s.Clients, s.ClientsOthers.AvoidablePerS = slices.Clone(s.Clients), detect.Number{}
 		for i := range s.Clients {
 			s.Clients[i].AvoidablePerS = detect.Number{}
