@@ -4,10 +4,10 @@ import "math"
 
 // Waits fall into logarithmic bins from half a millisecond up: fine ones, 24 per
 // octave, that resolve a timer, in coarse ones, 3 per octave, that a few waits
-// can fill. 18 octaves reach 131 s, beyond every open failure's age.
+// can fill. 22 octaves reach 2097 s, beyond the age of every open failure.
 const (
 	shortest   = 0.0005 // seconds; what is shorter falls into the first bin
-	octaves    = 18
+	octaves    = 22
 	perOctave  = 24
 	fineBins   = octaves * perOctave
 	finePer    = 8 // fine bins per coarse one

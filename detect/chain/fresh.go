@@ -65,9 +65,8 @@ func (m *Matcher) paced(w *who) bool {
 		return false
 	}
 	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
-	// Waits after failures count for little, so that a crowd that only fails and comes
-	// back at one pace does not get here.
-	if t.waits.n < paceWaits*unit || float64(t.waits.n) < paceServed*float64(t.starts) {
+	// A crowd that hardly ever succeeds and comes back at one pace does not get here.
+	if t.served < paceWaits*unit || float64(t.served) < paceServed*float64(t.starts) {
 		return false
 	}
 	mass := float32(0)
