@@ -105,7 +105,7 @@ func (c *catalogue) share(class uint8) *share {
 func (c *catalogue) at(class uint8, attempt int32, p place) (density, below float64) {
 	s, a := c.share(class), min(attempt, attempts)-1
 	m := float64(s.mass[a][p.bin])
-	return perLog(m, p.wait), float64(s.below[a][p.bin]) + m*p.frac
+	return m * p.per, float64(s.below[a][p.bin]) + m*p.frac
 }
 
 // learn divides a wait among the policies by how well they foretold it.

@@ -121,8 +121,14 @@ func (k *kernel) at(p place) (coarse, coarseBelow, fine, fineBelow float64) {
 	into := (float64(p.bin%finePer) + p.frac) / finePer
 	m := float64(k.coarse[c])
 	f := float64(k.fine[p.bin])
-	return perLog(m/finePer, p.wait), float64(k.coarseTo[c]) + m*into,
-		perLog(f, p.wait), float64(k.fineTo[p.bin]) + f*p.frac
+	return m * (1. / finePer) * p.per, float64(k.coarseTo[c]) + m*into,
+		f * p.per, float64(k.fineTo[p.bin]) + f*p.frac
+}
+
+// sharp is at, by the fine table alone.
+func (k *kernel) sharp(p place) (density, below float64) {
+	f := float64(k.fine[p.bin])
+	return f * p.per, float64(k.fineTo[p.bin]) + f*p.frac
 }
 
 // priorKernel spreads a weight over the bins by a density per second.

@@ -14,7 +14,7 @@ type lessons struct {
 	whole     int64 // of these, how many started on a whole second
 }
 
-type templateDelta struct{ keys, repeats, starts, served, busy int64 }
+type templateDelta struct{ keys, repeats, starts, asked, served, busy int64 }
 
 // note is a wait seen, with a weight in 1/unit.
 type note struct {
@@ -68,10 +68,15 @@ func (m *Matcher) learn(r *Request, w *who, d *decision) {
 		weight *= unclear
 	}
 	slot := m.keys.at(w.own).tmpl
-	if w.voice >= 0 && m.keys.at(w.voice).state == succeeded {
-		m.lessons.templates[slot].served += unit
-		if w.onBeat {
-			weight = 1
+	if t := &m.lessons.templates[slot]; w.voice >= 0 {
+		switch m.keys.at(w.voice).state {
+		case failed:
+			t.asked += unit
+		case succeeded:
+			t.asked, t.served = t.asked+unit, t.served+unit
+			if w.onBeat {
+				weight = 1
+			}
 		}
 	}
 	if w.voice >= 0 && slot != 0 && weight >= leastWeight {
@@ -130,6 +135,7 @@ func (md *model) take(l *lessons) {
 		t.keys += d.keys
 		t.repeats += d.repeats
 		t.starts += d.starts
+		t.asked += d.asked
 		t.served += d.served
 		t.busy += d.busy
 	}

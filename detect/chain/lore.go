@@ -12,8 +12,13 @@ func (s *Set) Lore() Lore {
 	md := s.model.clone()
 	md.own = 1
 	for i := range md.fresh.slots {
-		md.fresh.slots[i].keys = 0
-		md.fresh.slots[i].waits.dirty = i > 0
+		t := &md.fresh.slots[i]
+		t.keys, t.waits.dirty = 0, i > 0
+		// Where hardly anything succeeds, nobody knows what is asked for when nothing
+		// fails.
+		if i > 0 && float64(t.served) < paceServed*float64(t.asked) {
+			t.waits, t.starts = kernel{dirty: true}, 0
+		}
 	}
 	for _, b := range [...]*bank{&md.waits, &md.beyond} {
 		for i := range b.kernels {

@@ -166,7 +166,7 @@ func (k *ratioKernel) refresh(own float64) {
 // at returns density and distribution at a ratio reached after a wait.
 func (k *ratioKernel) at(p place) (density, below float64) {
 	m := float64(k.mass[p.bin])
-	return perLog(m, p.wait), float64(k.below[p.bin]) + m*p.frac
+	return m * p.per, float64(k.below[p.bin]) + m*p.frac
 }
 
 // blend is how much each expert on waits is to be believed, by class and by
@@ -229,7 +229,8 @@ type templates struct {
 type template struct {
 	waits       kernel  // from one fresh start to the next of the same client
 	starts      int64   // fresh starts that a repeat may follow, fixed point
-	served      int64   // of requests, those that follow a success, likewise
+	asked       int64   // requests that follow an outcome,
+	served      int64   // and those of them that follow a success, likewise
 	keys        int64   // remembered now
 	repeats     int64   // with no failure waiting
 	busy        int64   // ns of this tick in which a failure waited
@@ -278,9 +279,11 @@ func (t *templates) refresh(dt float64, own float32) {
 		s.time = math.Max(.15*s.time, s.time-float64(s.busy)/1e9)
 		s.busy = 0
 		s.rate = (float64(s.repeats) + .05) / (s.time + 5)
+		if s.asked > forgetAt {
+			s.asked, s.served = s.asked/2, s.served/2
+		}
 		if s.starts > forgetAt {
 			s.starts /= 2
-			s.served /= 2
 			s.waits.halve()
 		}
 		n := s.waits.n

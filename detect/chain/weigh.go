@@ -97,7 +97,7 @@ func (m *Matcher) hazard(r *Request, j int) float64 {
 	var density, below [experts]float64
 	c.heard = [experts]bool{expertPrior: true, expertCoarse: true, expertFine: true, expertCatalogue: true}
 	density[expertCatalogue], below[expertCatalogue] = m.model.known.at(o.class, o.attempt, c.wait)
-	_, _, density[expertPrior], below[expertPrior] = m.model.waits.kernels[0].at(c.wait)
+	density[expertPrior], below[expertPrior] = m.model.waits.kernels[0].sharp(c.wait)
 	density[expertCoarse], below[expertCoarse], density[expertFine], below[expertFine] = m.model.waits.of(o.class, o.attempt).at(c.wait)
 	if o.class == classHinted {
 		c.heard[expertBeyondCoarse], c.heard[expertBeyondFine] = true, true
