@@ -46,12 +46,12 @@ func (t Timing) Shares(n int, edges []float64) (first int, shares []float64) {
 	for first+2 < len(edges) && edges[first+1] <= from {
 		first++
 	}
-	below := 0.
+	o, below := observed(spans, 0), 0.
 	if first > 0 {
-		below = reaches(edges[first], spans, 0)
+		below = o.reaches(edges[first])
 	}
 	for i := first + 1; i < len(edges) && below < 1-never; i++ {
-		up := reaches(edges[i], spans, 0)
+		up := o.reaches(edges[i])
 		shares = append(shares, max(0, up-below))
 		below = up
 	}

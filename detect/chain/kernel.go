@@ -1,6 +1,9 @@
 package chain
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // unit is a weight of 1 in the fixed-point counts that shards learn into, so that
 // sums do not depend on the order of their terms.
@@ -103,15 +106,18 @@ func (k *kernel) sum() {
 	for c, m := range k.coarse {
 		k.coarseTo[c+1] = k.coarseTo[c] + m
 	}
-	for b, m := range k.fine {
-		k.fineTo[b+1] = k.fineTo[b] + m
+	below := float32(0)
+	for c := range coarseBins { // in pairs, which do not wait for each other
+		m, to := k.fine[c*finePer:][:finePer], k.fineTo[c*finePer+1:][:finePer]
+		ab, cd, ef, gh := m[0]+m[1], m[2]+m[3], m[4]+m[5], m[6]+m[7]
+		half := below + (ab + cd)
+		to[0], to[1], to[2], to[3] = below+m[0], below+ab, below+(ab+m[2]), half
+		below = half + (ef + gh)
+		to[4], to[5], to[6], to[7] = half+m[4], half+ef, half+(ef+m[6]), below
 	}
-	q := 0
-	for b := 0; b < fineBins && q < quartiles; b++ {
-		for q < quartiles && k.fineTo[b+1] >= exposed[q]*k.fineTo[fineBins] {
-			k.quantile[q] = float32(edge(b + 1))
-			q++
-		}
+	for q, part := range exposed {
+		b, _ := slices.BinarySearch(k.fineTo[1:], part*below)
+		k.quantile[q] = float32(edge(min(b+1, fineBins)))
 	}
 }
 
