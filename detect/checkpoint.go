@@ -48,7 +48,8 @@ func (e *engine) size() int64 {
 	n += int64(len(e.judge.told.all)) * int64(unsafe.Sizeof(conduct{}))
 	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
-	n += int64(e.chains.Stats().Open) * 512
+	st := e.chains.Stats()
+	n += int64(st.Open+st.Linger) * 512
 	n += e.pop.arrivals.size() + e.pop.layering.size()
 	n += int64(len(e.pop.quotas.slots))*int64(unsafe.Sizeof(quota{})) + int64(len(e.pop.endless))*int64(unsafe.Sizeof(endlessChain{}))
 	n += int64(len(e.habits.parts)) * int64(unsafe.Sizeof([agentGroups]policy.Evidence{}))
