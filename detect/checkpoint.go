@@ -23,7 +23,7 @@ func (e *engine) clone() *engine {
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)
-	c.habits = e.habits.clone()
+	c.habits, c.troubles = e.habits.clone(), e.troubles.clone()
 	c.judge = e.judge.clone()
 	return &c
 }
@@ -75,7 +75,13 @@ func (c *checkpoints) due(now int64) bool {
 
 func (c *checkpoints) add(k checkpoint) {
 	c.list = append(c.list, k)
-	for c.bytes() > c.max {
+	c.bound(c.max)
+}
+
+// bound sets how much they may take together, and thins them until they do.
+func (c *checkpoints) bound(most int64) {
+	c.max = most
+	for len(c.list) > 0 && c.bytes() > c.max {
 		thin := c.list[:0]
 		for i, k := range c.list {
 			if i%2 == 0 && len(c.list) > 1 {

@@ -19,8 +19,11 @@ type Replay struct {
 	tally  int
 	points checkpoints
 	row    func(*Row) error
-	failed error // of row
-	kept   int   // chains that were left when they were last gone through
+	failed error   // of row
+	kept   int     // chains that were left when they were last gone through
+	only   []bool  // clients taken in, by number; nil all
+	final  *engine // the state at the end, where it is kept
+	lent   bool    // some of the memory for checkpoints is another's
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
 }
@@ -107,6 +110,7 @@ func (p *Replay) RunAll(ctx context.Context) error {
 		return err
 	}
 	p.e.finish()
+	p.keepFinal()
 	return p.failed
 }
 
@@ -139,7 +143,7 @@ func (p *Replay) RunTo(ctx context.Context, t int64) error {
 			}
 			p.mark()
 		}
-		if p.e.sources[rec.source].Primary {
+		if p.e.sources[rec.source].Primary && p.passes(rec) {
 			i := p.e.take(rec, p.c.cur.target(rec))
 			p.e.land(i)
 			if p.row != nil {
@@ -183,8 +187,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 		}
 		return p.RunTo(ctx, t)
 	}
-	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
-	p.e.sources, p.e.tell = sourcesOf(p.rec.inlets, p.rec.standings), p.tellRow
+	p.restart()
 	if err := p.c.seek(0, 0); err != nil {
 		return err
 	}

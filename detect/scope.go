@@ -274,7 +274,7 @@ func (s *scopes) reading() (l Limit) {
 		}
 	}
 	l.Scope, l.Gain = ways[best], s.gain(best)-next
-	l.Why = fmt.Sprintf("of %d %s, what one was last answered foretells what it is answered next", s.values[best], plural(l.Scope))
+	l.Why = fmt.Sprintf("whether one of the %d %s is refused follows from its own last answers, not from those of others", s.values[best], plural(l.Scope))
 	return l
 }
 
@@ -300,7 +300,7 @@ func (s *scopes) everybody(l Limit) Limit {
 		return l
 	}
 	l.Scope, l.Gain = ScopeAll, -least
-	l.Why = "by " + strings.Join(against, " or ") + " refusals are foretold worse than for everybody together"
+	l.Why = "refusals come to all alike: knowing the " + strings.Join(against, " or the ") + " foretells them worse than knowing how everybody fares"
 	return l
 }
 

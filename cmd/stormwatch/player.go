@@ -197,6 +197,8 @@ func (p *replayPlayer) Want(v detect.View) {
 	p.nudge()
 }
 
+var errStopped = errors.New("the player has stopped")
+
 // Report implements ui.Feed. The player's goroutine answers: the engine is its own.
 func (p *replayPlayer) Report() (*detect.Snapshot, error) {
 	if p.Progress().Doing != "" {
@@ -205,9 +207,14 @@ func (p *replayPlayer) Report() (*detect.Snapshot, error) {
 	answer := make(chan *detect.Snapshot, 1)
 	select {
 	case p.reports <- answer:
-		return <-answer, nil
 	case <-p.ended:
-		return nil, errors.New("the player has stopped")
+		return nil, errStopped
+	}
+	select {
+	case s := <-answer:
+		return s, nil
+	case <-p.ended:
+		return nil, errStopped
 	}
 }
 
