@@ -75,13 +75,18 @@ func (c *checkpoints) due(now int64) bool {
 
 func (c *checkpoints) add(k checkpoint) {
 	c.list = append(c.list, k)
-	c.bound(c.max)
+	c.thin(c.max)
 }
 
-// bound sets how much they may take together, and thins them until they do.
+// bound sets how much they may take together.
 func (c *checkpoints) bound(most int64) {
 	c.max = most
-	for len(c.list) > 0 && c.bytes() > c.max {
+	c.thin(most)
+}
+
+// thin leaves out every other one until they take no more than most.
+func (c *checkpoints) thin(most int64) {
+	for len(c.list) > 0 && c.bytes() > most {
 		thin := c.list[:0]
 		for i, k := range c.list {
 			if i%2 == 0 && len(c.list) > 1 {

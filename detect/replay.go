@@ -168,6 +168,7 @@ func (p *Replay) mark() {
 	if p.row != nil || p.points.max < 0 || !p.points.due(p.e.now) || p.e.size() > p.points.max {
 		return
 	}
+	p.points.thin(p.points.max - p.e.size()) // before the copy is made: both would be too much
 	chunkIndex, i := p.c.at()
 	p.points.add(checkpoint{at: p.e.now, chunk: chunkIndex, index: i, tally: p.tally, state: p.e.clone()})
 }

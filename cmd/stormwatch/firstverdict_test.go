@@ -35,6 +35,7 @@ func firstVerdict(t *testing.T, file string) {
 	st := &streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard}
 	f := &flags{clientBy: "auto", perspective: "auto", color: "never", shards: 2}
 	o, err := f.options(st)
+	o.MaxCheckpoints = keptStates
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +61,7 @@ func firstVerdict(t *testing.T, file string) {
 		go func() {
 			err := p.load(ctx, ins, o)
 			if err == nil {
+				defer sparing()()
 				err = p.run(ctx)
 			}
 			done <- err
