@@ -259,7 +259,7 @@ func (d *sheet) clients(s *detect.Snapshot, top int) {
 		g.row(Count(others)+" others", "", Count(o.Attempts), Count(o.OK), Count(o.Refused), "", "", "", perSecond(o.AvoidablePerS), "", "")
 	}
 	g.end()
-	for _, text := range []string{Reach(s.Reach), victimsText(s), newText(s)} {
+	for _, text := range []string{Reach(s.Reach, percent), victimsText(s), newText(s)} {
 		if text != "" {
 			d.line("<p>" + esc(text) + "</p>")
 		}

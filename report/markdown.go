@@ -244,7 +244,7 @@ func (p *paper) grown(s *detect.Snapshot) {
 		}
 	}
 	p.blank()
-	p.item("reach", Reach(s.Reach))
+	p.item("reach", Reach(s.Reach, percent))
 	p.item("victims", md(victimsText(s)))
 	p.item("new", md(newText(s)))
 }

@@ -22,8 +22,9 @@ func (p *page) reach(s *detect.Snapshot) {
 }
 
 // Reach tells how few clients make half of the avoidable load and how few four
-// fifths, or how much the most that are told of make; "" where nothing is told.
-func Reach(list []detect.Reach) string {
+// fifths, or how much the most that are told of make; "" where nothing is told. show
+// prints a share.
+func Reach(list []detect.Reach, show func(detect.Number) string) string {
 	var parts []string
 	told := -1
 	for _, least := range []float64{.5, .8} {
@@ -34,7 +35,7 @@ func Reach(list []detect.Reach) string {
 		if at < 0 || at == told {
 			continue
 		}
-		parts = append(parts, "the first "+Count(list[at].Clients)+" of "+Count(list[at].Of)+" make "+shareOf(list[at].Share))
+		parts = append(parts, "the first "+Count(list[at].Clients)+" of "+Count(list[at].Of)+" make "+show(detect.Some(list[at].Share)))
 		told = at
 	}
 	if parts == nil {

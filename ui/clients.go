@@ -225,7 +225,7 @@ func noClients(s *detect.Snapshot, v *view) string {
 // goes, what is not listed, and what grew.
 func clientsFoot(s *detect.Snapshot, v *view) (foot []string) {
 	if v.filter.text == "" && len(s.Reach) > 0 {
-		foot = append(foot, report.Reach(s.Reach))
+		foot = append(foot, report.Reach(s.Reach, percent))
 	}
 	if v.screen != screenClients {
 		return foot
