@@ -300,7 +300,7 @@ func (s *scopes) everybody(l Limit) Limit {
 		return l
 	}
 	l.Scope, l.Gain = ScopeAll, -least
-	l.Why = "refusals come to all alike: knowing the " + strings.Join(against, " or the ") + " foretells them worse than knowing how everybody fares"
+	l.Why = "refusals come to all alike, and knowing the " + strings.Join(against, " or the ") + " foretells them worse than knowing how everybody fares"
 	return l
 }
 
