@@ -6,7 +6,7 @@ import (
 	"stormwatch/rules"
 )
 
-// A finding that ends and comes again within a minute is one, with the onset and the
+// A finding that ends and comes again within half a minute is one, with the onset and the
 // proof of the first and the end of the last; another scope, or a longer absence,
 // makes another.
 func TestEpisodes(t *testing.T) {
@@ -14,11 +14,11 @@ func TestEpisodes(t *testing.T) {
 	j := judge{found: []found{
 		{sig: a, onset: 10, detected: 12, over: 30, censored: true, at: []string{"first"}},
 		{sig: b, onset: 11, detected: 13, over: 20},
-		{sig: a, onset: 25, detected: 45, over: 60, at: []string{"second"}},
+		{sig: a, onset: 25, detected: 45, over: 90, at: []string{"second"}},
 		{sig: a, onset: 119, detected: 125, over: 130},
 		{sig: a, onset: 119, detected: 125, over: 131, groups: 2},
-		{sig: a, onset: 190, detected: 195},
-		{sig: b, onset: 80, detected: 81, over: 90},
+		{sig: a, onset: 160, detected: 195},
+		{sig: b, onset: 50, detected: 81, over: 90},
 	}}
 	for i := range j.found {
 		f := &j.found[i]
@@ -28,7 +28,7 @@ func TestEpisodes(t *testing.T) {
 		id                    string
 		onset, detected, over int64
 		censored              bool
-	}{{"a", 10, 12, 130, true}, {"b", 11, 13, 20, false}, {"a", 119, 125, 131, false}, {"a", 190, 195, 0, false}, {"b", 80, 81, 90, false}}
+	}{{"a", 10, 12, 130, true}, {"b", 11, 13, 20, false}, {"a", 119, 125, 131, false}, {"a", 160, 195, 0, false}, {"b", 50, 81, 90, false}}
 	got := j.episodes()
 	if len(got) != len(want) {
 		t.Fatalf("%d episodes, want %d: %+v", len(got), len(want), got)

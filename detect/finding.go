@@ -37,8 +37,8 @@ func (j *judge) findings(e *engine, whole bool) []Finding {
 }
 
 // oneEpisode is how long the behaviour behind a finding may be absent before it
-// counts as another one that has come: as long as the statistics look back.
-const oneEpisode = window * tick
+// counts as another one that has come: as long as the calm that ends an incident.
+const oneEpisode = recoverHold
 
 // episodes are what was found, with those of one signature and scope as one where
 // what shows the later began before the earlier was over, or soon after: it began
