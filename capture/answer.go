@@ -67,6 +67,7 @@ func (a *Answers) Settle(x *Exchange, whole bool) (s Settled) {
 	}
 	a.wait(x)
 	reset := a.limit(x)
+	x.Limit.By = a.countedBy()
 	for _, t := range a.said {
 		switch row := &fieldRows[t.field]; row.means {
 		case saysAdvice:

@@ -9,6 +9,7 @@ import (
 	"context"
 	"net/netip"
 	"strconv"
+	"time"
 )
 
 // Endpoint is an IP address (IPv4 mapped into 16 bytes) and a port; the port is
@@ -102,7 +103,7 @@ func ReasonOf(status uint16) Reason {
 	return OK
 }
 
-// Flags mark what a capture could not show of an exchange.
+// Flags mark what a capture could not show of an exchange, and what it showed beside it.
 type Flags uint8
 
 // Flags of an Exchange.
@@ -113,7 +114,14 @@ const (
 	Late                        // it arrived after the watermark had passed its start
 	Unnamed                     // what it asked for could not be read: nothing may be matched with it
 	GaveUp                      // its client ended the wait: it closed, reset or cancelled before the answer was whole
+	Repeated                    // a hop behind the one that saw it sent it on again though an earlier try may have been carried out
+	Brief                       // its connection was upgraded (101), and ended within BriefSession; End is its end
 )
+
+// BriefSession is up to how long after an upgrade its connection counts as one that
+// came to nothing. It is a choice: who sends a message and reads the answer to it may
+// be as quick, but does not come back for the same within seconds, again and again.
+const BriefSession = int64(time.Second)
 
 // Origin tells who made an answer, as far as a log shows it.
 type Origin uint8
@@ -134,6 +142,34 @@ type Try struct {
 	Server Symbol
 	Status uint16 // 0: no answer, or not told
 	Fresh  bool   // it retries none: the first one, or the first after an internal redirect
+	Reach  Reach
+}
+
+// Reach tells whether a try got as far as its server, where the log says so.
+type Reach uint8
+
+// Reaches.
+const (
+	ReachUnknown Reach = iota
+	Reached
+	Unreached // no connection came about
+)
+
+// quickly is up to how long a connection takes to be refused: a round trip in the data
+// centre, with room. A server that has begun to work fails later, mostly.
+const quickly = int64(5 * time.Millisecond)
+
+// Doubtful tells whether the server may have done what this try asked although no
+// success came of it (RFC 9110 section 9.2.2): a request that never reached it was not
+// done, nor one that it refused.
+func (t *Try) Doubtful() bool {
+	switch t.Status {
+	case 500, 504:
+		return t.Reach != Unreached
+	case 0, 502: // what a proxy logs of a server that does not answer, or cannot be connected to
+		return t.Reach == Reached || t.Reach == ReachUnknown && t.Took > quickly
+	}
+	return false
 }
 
 // Provenance says where in its source an exchange was read: frames A and B of a

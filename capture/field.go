@@ -25,6 +25,9 @@ const (
 	saysMark                    // by being there, why the request was refused
 	saysRefused                 // by being there, that trying again is safe
 	saysFinal                   // by being there, that it is not
+	saysScope                   // by what the limit counts, in a word
+	saysGlobal                  // true: by the credential, whatever is asked for
+	saysResource                // by being there, that it counts for what it names
 )
 
 // group tells the limits apart of which one answer may tell.
@@ -145,6 +148,12 @@ var fieldRows = [...]fieldRow{
 	{name: "x-ratelimit-policy", means: saysPolicy},
 	{name: "ratelimit", means: saysRateLimit, group: groupList}, // draft-ietf-httpapi-ratelimit-headers, -07 and later
 	{name: "x-ratelimit", means: saysRateLimit, group: groupList},
+
+	// By what a limit counts.
+	{name: "x-ratelimit-scope", means: saysScope},       // Discord: user and global, of a bot or user; shared, of a resource
+	{name: "x-ratelimit-global", means: saysGlobal},     // Discord
+	{name: "x-ratelimit-bucket", means: saysResource},   // Discord: routes that share a limit
+	{name: "x-ratelimit-resource", means: saysResource}, // GitHub: core, search, graphql ...
 
 	// Advice and reasons.
 	{name: "x-should-retry", means: saysAdvice},      // Stainless SDKs

@@ -8,6 +8,24 @@ type Limit struct {
 	Reset int64
 	Left  uint32   // 1 plus the requests left; 0 not told
 	Form  HintKind // how Reset was told; NoHint: not at all
+	By    LimitBy
+}
+
+// LimitBy is by what an answer says that its limit counts.
+type LimitBy uint8
+
+// What answers name.
+const (
+	ByUntold LimitBy = iota
+	ByAll            // everybody together
+	ByCredential
+	ByAddress
+	ByRoute // a resource or a group of routes
+	limitBys
+)
+
+func (b LimitBy) String() string {
+	return [limitBys]string{"", "everybody", "credential", "address", "route"}[b]
 }
 
 // Exhausted tells whether the answer said that nothing is left.

@@ -12,7 +12,8 @@ const (
 	dateClock  = int64(time.Second)           // a date is cut to whole seconds (RFC 9110 5.6.7)
 	fourth     = 4                            // attempts after which a further uncovered retry counts as impatient
 	tenth      = 10                           // attempts after which a chain counts as endless
-	maxHint    = int64(time.Hour)             // longer hints are absurd and oblige nobody
+	maxHint    = int64(time.Hour)             // longer hints are absurd and oblige nobody,
+	maxReset   = 24 * maxHint                 // save the end of a window: quotas are counted by the day
 	believed   = .6                           // least confidence of a link on which a client is held to account (level E1)
 )
 
@@ -79,7 +80,15 @@ const raced = int64(500 * time.Millisecond)
 // hinted tells whether the retry in f followed a hint it could have obeyed.
 func (f *flight) hinted() bool {
 	h := f.link.ParentHint
-	return h.Usable() && h.Wait > 0 && h.Wait <= maxHint
+	return h.Usable() && h.Wait > 0 && h.Wait <= longest(h.Kind)
+}
+
+// longest is up to how long a wait of a kind obliges.
+func longest(kind capture.HintKind) int64 {
+	if kind.FromReset() {
+		return maxReset
+	}
+	return maxHint
 }
 
 // auditWait holds a retry against the wait its server named.
@@ -238,7 +247,7 @@ func (e *engine) auditOutcome(d *delta, c *client, f *flight) {
 	case r.Failed() && doubtful(status, r.Outcome) && e.unsafe(r):
 		c.count(d, risky, 1)
 	}
-	if r.Limit.Exhausted() && r.Limit.Reset > 0 && r.Limit.Reset <= maxHint {
+	if r.Limit.Exhausted() && r.Limit.Reset > 0 && r.Limit.Reset <= maxReset {
 		c.emptyFrom, c.emptyUntil = r.End, r.End+r.Limit.Reset
 	} else if r.Limit.Left > 0 && r.End >= c.emptyFrom {
 		c.emptyUntil = 0
@@ -250,6 +259,12 @@ func (e *engine) auditRequest(d *delta, c *client, f *flight) {
 	r := &f.rec
 	if r.Deadline != 0 {
 		c.count(d, timed, 1)
+	}
+	if r.Flags&capture.Repeated != 0 && r.IdemKey == 0 && e.unsafe(r) {
+		c.count(d, risky, 1)
+		c.count(d, relayedAgain, 1)
+		c.note(d, f, unsafeAgain, r.Start)
+		d.relayed++
 	}
 	if c.emptyUntil == 0 || r.Start < c.emptyFrom {
 		return

@@ -26,6 +26,7 @@ type client struct {
 	dirty                 bool
 	history               uint32 // its place among histories, from 1; 0 none
 	herd                  herd.Member
+	lately                lately
 
 	refused, failed, retries uint32
 	avoidable                uint32
@@ -67,6 +68,11 @@ type delta struct {
 	hints      hintCounts
 	parkings   []uint32 // clients refused with a wait that may park them
 	firstBare  int64    // start of the earliest bare refusal of the second; 0 none
+
+	repeated    repeated
+	elsewhereBy windowDelta // clients that ask again and again and are redirected
+	briefBy     windowDelta // clients whose sessions end at once, again and again
+	relayed     int64       // writes that a hop repeated
 }
 
 // secondCounts are the integer counts of one second.
@@ -173,6 +179,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	}
 	e.auditRequest(d, c, f)
 	e.auditBan(c, f)
+	e.auditAgain(d, c, f)
 	c.behind.see(r.Agent, r.Credential, f.link.Parent != 0 && f.link.ParentCred != r.Credential)
 	d.arrivals[min(max((r.Start-e.now)/int64(50*time.Millisecond), 0), 19)]++
 	if f.link.Attempt <= 1 {
@@ -225,6 +232,7 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 	}
 	e.auditOutcome(d, c, f)
 	e.auditRefusal(d, c, f)
+	e.auditWalk(d, c, f)
 	d.hints.dates.see(&r.Exchange)
 	refused, broken := r.Refused(), faulty(r)
 	d.sum.ended++
@@ -251,16 +259,19 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		c.ok++
 		d.sum.good++
 		d.goodOn[r.route]++
+		e.auditServed(d, c, f)
 		if f.link.Attempt > 1 && f.link.Parent != 0 && f.link.Confidence >= believed {
 			e.habits.succeed(d.shard, f)
 		}
 		return
 	case refused:
+		c.lately.drop(uint32(f.op))
 		c.refused++
 		d.sum.refused++
 		d.refusedOn[r.route]++
 		d.refusedBy.move(&c.lastRefused, e.now)
 	default:
+		c.lately.drop(uint32(f.op))
 		c.failed++
 	}
 	switch status := r.Effective(); {

@@ -29,6 +29,9 @@ const (
 	punished                // early requests that were told to wait longer each time
 	assumed                 // new requests refused while the wait of another ran: the limit is wider than was assumed
 	uncovered               // retries that keep to no hint, in the present budget window
+	called                  // bursts of one request, sent again at once after each success
+	hotPoll                 // requests sent again far sooner than the server asked to be
+	restarted               // walks through a list that started over after a refusal
 
 	traced     // retries whose failed attempt was seen
 	hinted     // retries after a usable hint
@@ -47,6 +50,16 @@ const (
 	datedGapSq // and its square, summed, in tenths of a second
 	sent       // attempts in the present budget window
 	warned     // refusals that named a wait, and nothing since
+
+	calledAgain  // requests sent again at once after a success
+	callsInVain  // calls of such bursts but the first of each
+	paceNamed    // answers that are no failures and named a pace
+	pollMs       // pauses before hot polls, summed
+	pacedMs      // what the server asked for, summed over them
+	walks        // refusals within a list
+	walkedAgain  // pages that had been served already
+	relayedAgain // writes that a hop on the way repeated
+	ignoredDates // early retries where the wait was a date and clocks agree
 	deeds
 
 	faults = traced
@@ -60,7 +73,7 @@ type conduct [deeds]int32
 var occasion = [faults]deed{
 	instant: traced, early: hinted, datedEarly: dated, overwaited: hinted, rescaled: hinted, finalAgain: finals, bodyAgain: bodyErrors,
 	rotated: denied, unsafeAgain: risky, overdue: timed, endless: traced, spent: toldEmpty, parked: warned, punished: hinted, assumed: beside,
-	uncovered: traced,
+	uncovered: traced, called: calledAgain, hotPoll: paceNamed, restarted: walks,
 }
 
 // faultFeatures are the features that count the faults.
@@ -69,6 +82,7 @@ var faultFeatures = [faults]rules.FeatureID{
 	rescaled: rules.RescaledRetries, finalAgain: rules.FinalRetries, bodyAgain: rules.BodyErrorRetries, rotated: rules.CredentialChanges,
 	unsafeAgain: rules.UnsafeRepeats, overdue: rules.OverdueAttempts, endless: rules.EndlessChains, spent: rules.SpentRequests,
 	parked: rules.Parked, punished: rules.PenaltyRises, assumed: rules.WiderRefusals, uncovered: rules.Uncovered,
+	called: rules.CallBursts, hotPoll: rules.HotPolls, restarted: rules.Restarts,
 }
 
 // faultOf is the fault that a signature of clients is about: that of the first
@@ -103,7 +117,7 @@ func (c *client) fair(h *history, now int64, skewed bool) conduct {
 		out[hinted] -= out[dated]
 		out[early] = max(out[early]-out[datedEarly], 0)
 	} else {
-		out[datedEarly] = 0
+		out[ignoredDates], out[datedEarly] = out[datedEarly], 0
 	}
 	b := c.budget.at(now - 1)
 	out[uncovered], out[sent] = b.uncovered, b.attempts

@@ -70,6 +70,9 @@ type flight struct {
 	beside   bool   // a new request, sent while another of its client was told to wait
 	endless  bool   // it is the attempt at which its chain counts as endless
 	noChain  bool   // late, or of an unknown request: counted, never matched
+	paged    bool   // it asks for one page of a list
+	was      kindServed
+	run      uint16 // times in a row that it was asked for before and served, as was tells
 	link     chain.Link
 	ordinal  uint32 // of its chain, on the root's client
 }
@@ -166,6 +169,7 @@ func (e *engine) board(r *record, target []byte) int32 {
 	}
 	f.noChain, f.beside, f.link, f.ordinal = false, false, chain.Link{}, 0
 	f.op, f.tmpl, f.addr = identify(r, target)
+	f.paged = pages(target)
 	if r.End < r.Start {
 		f.rec.End = r.Start
 	}

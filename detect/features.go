@@ -103,6 +103,7 @@ func hintFeatures(e *engine, v *rules.Values) {
 		v.Set(rules.SkewS, mean, d.n)
 		v.Set(rules.SkewSpreadS, spread, d.n)
 	}
+	e.repeatFeatures(v, &w)
 	v.Set(rules.KeptRetries, float64(h.kept), h.kept)
 	shareFeatures(v, rules.KeptRefusedShare, rules.KeptRefusedLow, h.keptRefused, h.kept)
 }
@@ -230,6 +231,14 @@ func (j *judge) clientFeatures(e *engine, s *conducts) {
 		mean, spread := moments(s[dated], s[datedMs], 100*s[datedSq])
 		v.Set(rules.SkewS, mean, s[dated])
 		v.Set(rules.SkewSpreadS, spread, s[dated])
+	}
+	v.Set(rules.IgnoredDates, float64(s[ignoredDates]), s[dated])
+	v.Set(rules.RelayedRepeats, float64(s[relayedAgain]), s[risky])
+	v.Set(rules.BurstCalls, float64(s[callsInVain]), s[calledAgain])
+	v.Set(rules.PagesAgain, float64(s[walkedAgain]), s[walks])
+	if n := s[hotPoll]; n > 0 {
+		v.Set(rules.PollGapS, float64(s[pollMs])/1e3/float64(n), n)
+		v.Set(rules.PollAskedS, float64(s[pacedMs])/1e3/float64(n), n)
 	}
 	if n := e.pop.did[hinted]; n > 0 {
 		v.Set(rules.OverwaitedLow, wilsonLow(min(e.pop.did[overwaited], n), n), n)

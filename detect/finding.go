@@ -98,7 +98,7 @@ func (j *judge) finding(e *engine, f *found) Finding {
 		out.Agent = e.agentName(g)
 	}
 	out.Clients, out.ClientCount = j.involved(e, f)
-	if r := e.pop.worstRoute(); r > 0 {
+	if r := e.pop.worstRoute(); r > 0 && againSigns[f.sig.ID] == nil {
 		out.Route = e.names.texts.Text(e.names.routeOf[r])
 	}
 	return out
@@ -183,6 +183,10 @@ func (e *engine) counted(f *found) int {
 		return int(evidenceOf(f, rules.StartingClients))
 	case "shared-quota":
 		return int(evidenceOf(f, rules.QuotaInstances))
+	case "redirect-unfollowed":
+		return int(evidenceOf(f, rules.ElsewhereClients))
+	case "session-dies":
+		return int(evidenceOf(f, rules.BriefClients))
 	}
 	return int(sum(&e.pop.refusedBy))
 }

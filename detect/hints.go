@@ -40,7 +40,7 @@ func (h *hintCounts) see(x *capture.Exchange, punished bool) {
 	case !x.Hint.Usable():
 	case x.Hint.Wait == 0:
 		h.zero++
-	case x.Hint.Wait > maxHint && !punished:
+	case x.Hint.Wait > longest(x.Hint.Kind) && !punished:
 		h.absurd++
 	}
 	if w, told := secondWait(x); told && differ(x.Hint.Wait, w) {
@@ -71,7 +71,7 @@ func differ(a, b int64) bool {
 var hintSigns = map[string]func(*capture.Exchange) bool{
 	"hint-missing":   func(x *capture.Exchange) bool { return x.Hint.State == capture.Absent },
 	"hint-malformed": func(x *capture.Exchange) bool { return x.Hint.Kind == capture.Malformed },
-	"hint-absurd":    func(x *capture.Exchange) bool { return x.Hint.Usable() && x.Hint.Wait > maxHint },
+	"hint-absurd":    func(x *capture.Exchange) bool { return x.Hint.Usable() && x.Hint.Wait > longest(x.Hint.Kind) },
 	"hint-zero":      func(x *capture.Exchange) bool { return x.Hint.Usable() && x.Hint.Wait == 0 },
 	"hints-disagree": func(x *capture.Exchange) bool {
 		w, told := secondWait(x)

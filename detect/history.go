@@ -14,6 +14,10 @@ type history struct {
 	parking parking
 	obeys   obeys
 	ban     ban
+	walk    walk
+	paced   paced
+
+	elsewhere, brief int64 // second in which it last asked again for what redirects it, or lost a session again
 }
 
 // histories keeps them in a part for each shard, which one goroutine adds to.

@@ -72,8 +72,10 @@ func (r *Recording) stand() error {
 	for _, in := range ins {
 		sketches[in.index] = sighted{targets: hop.NewSketch()}
 	}
+	r.echoes = newEchoes(len(r.inlets))
 	err := r.merge(ins, func(x *record, target []byte) error {
-		op := hash(uint64(x.Method)<<32, canonical(target)) // hosts are named otherwise inside
+		op := targetOf(x, target)
+		r.echoes.see(r.names, op, x)
 		sketches[x.source].add(mix(op, mixGolden), x)
 		return nil
 	})
@@ -112,8 +114,24 @@ func (r *Recording) stand() error {
 		*s = linked(link, in, to, 1)
 	}
 	r.layer(tier, ins, sketches)
-	return nil
+	return r.echo(ins)
 }
+
+// echo finds the writes that were repeated between two hops, as far as ids prove how
+// these lie to each other.
+func (r *Recording) echo(ins []*Inlet) error {
+	for source, n := range r.echoes.lost {
+		for range n {
+			r.inlets[source].asides.Bound(boundEchoes)
+		}
+	}
+	return r.echoes.settle(r, ins, func(a, b uint8) bool {
+		x, y := &r.standings[a], &r.standings[b]
+		return x.primary && y.byID && y.behind || y.primary && x.byID && !x.behind
+	})
+}
+
+const boundEchoes = "writes seen more than once under one id: repeats between hops may be missed"
 
 // closest is the source of the tier to which in has the plainest link.
 func (r *Recording) closest(tier []*Inlet, in *Inlet, sketches []sighted) (best hop.Link, to *Inlet) {

@@ -93,7 +93,9 @@ func (j *judge) population(e *engine, s *rules.Signature) {
 	}
 	ok, why := s.Enough(&j.everybody)
 	if !ok {
-		j.cannot(s, why)
+		if !e.pop.lacks(s.ID) {
+			j.cannot(s, why)
+		}
 		return
 	}
 	if s.Raised(&j.everybody) && j.fresh(e, s, 0) {
@@ -123,6 +125,9 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
+	case "unsafe-write-retried":
+		w, _ := e.pop.last(e.now, int(grace/tick))
+		return w.relayed > 0
 	}
 	return true
 }
@@ -259,6 +264,8 @@ func (e *engine) provenance(id string) (at []string) {
 			shows = !ev.outcome && f.link.Attempt > 1 && e.herd.InRound(int(f.rec.agent), f.rec.Start)
 		case id == "budget-exceeded", id == "armed", id == layersSign, id == "insufficient-spread":
 			shows = !ev.outcome && f.link.Attempt > 1
+		case againSigns[id] != nil:
+			shows = ev.outcome && againSigns[id](f)
 		case hintSigns[id] != nil:
 			shows = ev.outcome && f.rec.Refused() && hintSigns[id](&f.rec.Exchange)
 		default:

@@ -74,6 +74,7 @@ func (r *Recording) join(ins []*Inlet) error {
 			return nil
 		}
 		r.names.group(x, target)
+		r.echoes.mark(x, target)
 		if r.start == 0 || x.Start < r.start {
 			r.start = x.Start
 		}

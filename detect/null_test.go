@@ -105,7 +105,8 @@ func TestHintSharesNull(t *testing.T) {
 func TestConductNull(t *testing.T) {
 	null(t, "immediate-retry", "uncapped-attempts", "non-retryable-retried", "body-error-retried", "credential-rotation",
 		"unsafe-write-retried", "past-deadline", "limit-known-ignored", "hint-overwaited", "client-parked",
-		"hint-unit-confusion", "clock-skew-early")
+		"hint-unit-confusion", "clock-skew-early",
+		"redirect-unfollowed", "session-dies", "repeated-calls", "hot-poll", "sequence-restarted")
 }
 
 // recall is the least share of the runs with a signature in which it is raised.

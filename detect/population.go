@@ -28,12 +28,16 @@ type population struct {
 	endless   endlessChains
 	late      late
 	growth    growth
+	relayed   int64 // writes that a hop on the way repeated
+	repeats   repeats
 }
 
 type windowSecond struct {
 	secondCounts
 	hints     hintCounts
 	avoidable int64
+	repeated  repeated
+	relayed   int64
 }
 
 // slot is the place of the second that starts at t in the windows.
@@ -45,6 +49,7 @@ func (e *engine) merge() {
 	p := &e.pop
 	now := slot(e.now)
 	p.refusedBy[now], p.bareBy[now] = 0, 0
+	p.repeats.turn(e.now, &p.seconds[now])
 	var w windowSecond
 	var arrivals [20]int64
 	firstBare := int64(0)
@@ -53,6 +58,8 @@ func (e *engine) merge() {
 		w.add(&d.sum)
 		w.hints.add(&d.hints)
 		w.avoidable += d.avoidable
+		w.repeated.add(&d.repeated)
+		w.relayed += d.relayed
 		for i, n := range d.newDid {
 			p.did[i] += int64(n)
 		}
@@ -68,6 +75,8 @@ func (e *engine) merge() {
 		}
 		d.refusedBy.apply(&p.refusedBy, now)
 		d.bareRing.apply(&p.bareBy, now)
+		d.elsewhereBy.apply(&p.repeats.elsewhereBy, now)
+		d.briefBy.apply(&p.repeats.briefBy, now)
 		if d.firstBare != 0 && (firstBare == 0 || d.firstBare < firstBare) {
 			firstBare = d.firstBare
 		}
@@ -78,6 +87,8 @@ func (e *engine) merge() {
 	w.hints.keptRefused = e.inVain()
 	p.seconds[now] = w
 	p.total.add(&w.secondCounts)
+	p.relayed += w.relayed
+	p.repeats.total.add(&w.repeated)
 	p.peak50 = max(p.peak50, slices.Max(arrivals[:]))
 	p.judged++
 	p.timeline.add(e.now, &w.secondCounts)
@@ -161,6 +172,8 @@ func (p *population) last(now int64, n int) (w windowSecond, seconds int) {
 		w.add(&s.secondCounts)
 		w.hints.add(&s.hints)
 		w.avoidable += s.avoidable
+		w.repeated.add(&s.repeated)
+		w.relayed += s.relayed
 	}
 	return w, seconds
 }

@@ -18,6 +18,7 @@ type Recording struct {
 	mu        sync.Mutex // guards inlets while sources are opened, and their progress
 	inlets    []*Inlet
 	standings []standing // of the inlets, once sealed
+	echoes    *echoes    // writes that were repeated between two of them; nil where there is one
 	names     *names
 	mem       budget
 	spool     *store

@@ -51,7 +51,8 @@ type scopes struct {
 	refusedAt  int64 // the latest refusal
 	again      bool  // the latest answer was one
 	cells      [scopeWays][scopeCells]scopeCell
-	until      int64 // answers are looked at up to then
+	until      int64             // answers are looked at up to then
+	named      [scopeNames]int64 // refusals by what they say that their limit counts by
 }
 
 type scopeCell struct {
@@ -126,6 +127,7 @@ func (s *scopes) add(r *record) {
 	s.n++
 	if refused {
 		s.refused++
+		s.named[r.Limit.By]++
 	}
 	m := &s.mood[s.moment(r.End)]
 	base := (m.refused + .5) / (m.refused + m.served + 1)
@@ -238,8 +240,50 @@ func (s LimitScope) noun() string {
 	return [...]string{"", "everybody", "credential", "address", "route"}[s]
 }
 
-// reading says what the limit counts by, where that shows.
-func (s *scopes) reading() (l Limit) {
+// scopeNames is how many ways of counting answers can name.
+const scopeNames = int(capture.ByRoute) + 1
+
+// namedScopes are the scopes that answers name.
+var namedScopes = [scopeNames]LimitScope{
+	capture.ByAll: ScopeAll, capture.ByCredential: ScopeCredential, capture.ByAddress: ScopeAddress, capture.ByRoute: ScopeRoute,
+}
+
+const (
+	fewNamed = 5  // refusals that name a scope,
+	namedOf  = .8 // and this share of all refusals: others may come from another limit
+)
+
+// reading says what the limit counts by, where that shows or is told.
+func (s *scopes) reading() Limit {
+	l := s.inferred()
+	by := capture.ByAll
+	for k := by; k <= capture.ByRoute; k++ {
+		if s.named[k] > s.named[by] {
+			by = k
+		}
+	}
+	n := s.named[by]
+	if n < fewNamed || float64(n) < namedOf*float64(s.refused) {
+		return l
+	}
+	told := namedScopes[by]
+	says := fmt.Sprintf("%d of %d refusals say that it counts by %s", n, s.refused, told.noun())
+	switch {
+	case l.Scope == ScopeUnknown && l.Why == "":
+		l.Scope, l.Why = told, says
+	case l.Scope == ScopeUnknown:
+		l.Scope, l.Why = told, says+"; beside that, "+l.Why
+	case l.Scope == told || l.Or == told:
+		l.Scope, l.Or, l.Why = told, ScopeUnknown, says+", and it shows: "+l.Why
+	default:
+		l.Or, l.Why = told, l.Why+"; yet "+says
+	}
+	return l
+}
+
+// inferred says what the limit counts by, as far as who is refused foretells who will
+// be.
+func (s *scopes) inferred() (l Limit) {
 	l.Refused, l.Served = s.refused, s.n-s.refused
 	if l.Refused < fewScope || l.Served < fewScope {
 		switch {

@@ -2,8 +2,10 @@ package detect_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"stormwatch/capture"
 	"stormwatch/detect"
 )
 
@@ -76,5 +78,33 @@ func TestLimitScopeOfScenarios(t *testing.T) {
 	}
 	if told < 3 {
 		t.Errorf("told in %d scenarios", told)
+	}
+}
+
+// What refusals say of their limit's scope is told where nothing shows by itself, made
+// sure of where it does, and put beside it where the traffic says otherwise.
+func TestLimitScopeThatIsTold(t *testing.T) {
+	named := func(status uint16, by capture.LimitBy, n int) (all []hand) {
+		for i := range n {
+			all = append(all, hand{at: float64(i), path: fmt.Sprintf("/a/%d", i), status: status, change: func(x *capture.Exchange) { x.Limit.By = by }})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		all  []hand
+		want detect.LimitScope
+		says string
+	}{
+		"all say so":         {named(429, capture.ByCredential, 20), detect.ScopeCredential, "20 of 20 refusals say that it counts by credential"},
+		"too few":            {named(429, capture.ByCredential, 4), detect.ScopeUnknown, "all requests were refused"},
+		"nobody says so":     {named(429, capture.ByUntold, 20), detect.ScopeUnknown, "all requests were refused"},
+		"served ones do":     {append(named(200, capture.ByRoute, 20), named(429, capture.ByUntold, 20)...), detect.ScopeUnknown, "too few"},
+		"half of them do":    {append(named(429, capture.ByRoute, 10), named(429, capture.ByUntold, 10)...), detect.ScopeUnknown, "all requests were refused"},
+		"most of them do so": {append(named(429, capture.ByRoute, 18), named(429, capture.ByUntold, 2)...), detect.ScopeRoute, "18 of 20"},
+	} {
+		g := byHand(tap, c.all...)
+		if l := together(t, detect.Options{}, g).Limit; l.Scope != c.want || !strings.Contains(l.Why, c.says) {
+			t.Errorf("%s: %v: %s", name, l.Scope, l.Why)
+		}
 	}
 }

@@ -61,8 +61,22 @@ func (in *Inlet) keepTries(b *capture.Batch, x *capture.Exchange) {
 	at := x.TryAt
 	if x.TryAt = 0; at != 0 && x.Tries > 1 {
 		x.TryAt = at
-		x.TryAt = in.tries.keep(b.TriesOf(x))
+		list := b.TriesOf(x)
+		if repeatsDoubtful(list) {
+			x.Flags |= capture.Repeated
+		}
+		x.TryAt = in.tries.keep(list)
 	}
+}
+
+// repeatsDoubtful tells whether the hop tried again what a server may have done.
+func repeatsDoubtful(list []capture.Try) bool {
+	for i := 1; i < len(list); i++ {
+		if !list[i].Fresh && list[i-1].Doubtful() {
+			return true
+		}
+	}
+	return false
 }
 
 // tried returns the engine's own number of one of the inlet's lists.

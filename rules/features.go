@@ -139,6 +139,25 @@ const (
 	DrainS
 	GoodputSlope
 	Hysteresis
+	RelayedRepeats
+	IgnoredDates
+	CallBursts
+	BurstCalls
+	HotPolls
+	PollGapS
+	PollAskedS
+	Restarts
+	PagesAgain
+	ElsewhereAgain
+	ElsewhereShare
+	ElsewhereLow
+	ElsewhereClients
+	ElsewhereBefore
+	ElsewhereBeforeShare
+	BriefSessions
+	BriefShare
+	BriefLow
+	BriefClients
 	featureCount
 )
 
@@ -217,7 +236,7 @@ var features = [featureCount]Feature{
 	{ID: FinalRetries, Name: "final_retries", Unit: "retries", Scopes: single, Meaning: "retries of answers that no waiting cures"},
 	{ID: BodyErrorRetries, Name: "body_error_retries", Unit: "retries", Scopes: single, Meaning: "retries of a success whose body is an error"},
 	{ID: CredentialChanges, Name: "credential_changes", Unit: "retries", Scopes: single, Meaning: "retries of a refusal with another credential"},
-	{ID: UnsafeRepeats, Name: "unsafe_repeats", Unit: "writes", Scopes: single, Meaning: "writes sent again, without a key that says so, though the first may have been done"},
+	{ID: UnsafeRepeats, Name: "unsafe_repeats", Unit: "writes", Scopes: both, Meaning: "writes sent again, without a key that says so, though the first may have been done"},
 	{ID: OverdueAttempts, Name: "overdue_attempts", Unit: "attempts", Scopes: single, Meaning: "attempts after the deadline of their caller"},
 	{ID: EndlessChains, Name: "endless_chains", Unit: "chains", Scopes: single, Meaning: "chains of more than ten attempts"},
 	{ID: SpentRequests, Name: "spent_requests", Unit: "requests", Scopes: single, Meaning: "requests although the last answer said that nothing is left"},
@@ -280,6 +299,25 @@ var features = [featureCount]Feature{
 	{ID: DrainS, Name: "drain_s", Unit: "s", Scopes: everyone, Meaning: "time until the backlog is gone, if demand stays as it is"},
 	{ID: GoodputSlope, Name: "goodput_slope", Scopes: everyone, Meaning: "useful answers more for each attempt more; near 0, retrying buys nothing, below it costs"},
 	{ID: Hysteresis, Name: "hysteresis", Scopes: everyone, Meaning: "failing share at the demand of the calm, less that of the calm"},
+	{ID: RelayedRepeats, Name: "relayed_repeats", Unit: "writes", Scopes: both, Meaning: "of unsafe_repeats, those that a hop on the way sent, as its log lists or what the hop behind it saw shows"},
+	{ID: IgnoredDates, Name: "ignored_dates", Unit: "retries", Scopes: single, Meaning: "early retries where the wait was a date, and the clocks agree"},
+	{ID: CallBursts, Name: "call_bursts", Unit: "bursts", Scopes: single, Meaning: "bursts of ten calls and more of one request, each sent at once after the one before had succeeded, and at least 1 s apart"},
+	{ID: BurstCalls, Name: "burst_calls", Unit: "calls", Scopes: single, Meaning: "calls in them but the first of each"},
+	{ID: HotPolls, Name: "hot_polls", Unit: "polls", Scopes: single, Meaning: "reads sent again, after success, in less than a tenth of the time that the server had named for that"},
+	{ID: PollGapS, Name: "poll_gap_s", Unit: "s", Scopes: single, Meaning: "pause before hot polls, on average"},
+	{ID: PollAskedS, Name: "poll_asked_s", Unit: "s", Scopes: single, Meaning: "pause that the server had named, on average"},
+	{ID: Restarts, Name: "restarts", Unit: "times", Scopes: single, Meaning: "times a client asked again for the same pages, which it had been served, and was refused at the same one"},
+	{ID: PagesAgain, Name: "pages_again", Unit: "pages", Scopes: single, Meaning: "pages that it asked for again in these"},
+	{ID: ElsewhereAgain, Name: "redirects_again", Unit: "answers", Scopes: everyone, Meaning: "redirects of the last minute to who had got one for the same in the ten seconds before, up to six times in a row"},
+	{ID: ElsewhereShare, Name: "redirects_again_share", Scopes: everyone, Meaning: "their share of the redirects of the last minute"},
+	{ID: ElsewhereLow, Name: "redirects_again_low", Scopes: everyone, Meaning: "lower bound of redirects_again_share (Wilson, z 2.58)"},
+	{ID: ElsewhereClients, Name: "redirected_clients", Unit: "clients", Scopes: everyone, Meaning: "clients of the last minute that were redirected three times in a row for one request"},
+	{ID: ElsewhereBefore, Name: "redirects_before", Unit: "answers", Scopes: everyone, Meaning: "redirects before that minute, while few were asked for again"},
+	{ID: ElsewhereBeforeShare, Name: "redirects_before_share", Scopes: everyone, Meaning: "redirects_again_share of that time"},
+	{ID: BriefSessions, Name: "brief_sessions", Unit: "sessions", Scopes: everyone, Meaning: "upgraded connections (101) that ended within a second of their request, in the last minute"},
+	{ID: BriefShare, Name: "brief_share", Scopes: everyone, Meaning: "their share of the upgrades of the last minute"},
+	{ID: BriefLow, Name: "brief_low", Scopes: everyone, Meaning: "lower bound of brief_share (Wilson, z 2.58)"},
+	{ID: BriefClients, Name: "brief_clients", Unit: "clients", Scopes: everyone, Meaning: "clients of the last minute with five such sessions in a row, no more than 10 s apart"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

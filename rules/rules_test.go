@@ -121,6 +121,36 @@ func TestThresholds(t *testing.T) {
 			change{Baseline: 1, Seconds: 10, Refusals: 20, FirstRefusedShare: .05, RefusalShareOfFailures: .8, ExceedsCapacity: 2, GoodputPerS: 70, CapacityPerS: 100, RetryShare: .33, ImpatientShare: .1, FreshMedian10: 130},
 			[]change{{Baseline: 0}, {Seconds: 9}, {Refusals: 19}, {FirstRefusedShare: .04}, {RefusalShareOfFailures: .79}, {ExceedsCapacity: 1.99}, {GoodputPerS: 69}, {RetryShare: .34}, {ImpatientShare: .11}},
 		},
+		{
+			"hot-poll", Client,
+			change{HotPolls: 20, PollGapS: .2, PollAskedS: 10},
+			[]change{{HotPolls: 19}},
+		},
+		{
+			"repeated-calls", Client,
+			change{CallBursts: 2, BurstCalls: 18},
+			[]change{{CallBursts: 1}},
+		},
+		{
+			"sequence-restarted", Client,
+			change{Restarts: 1, PagesAgain: 3},
+			[]change{{Restarts: 0}},
+		},
+		{
+			"redirect-unfollowed", Population,
+			change{ElsewhereClients: 10, ElsewhereBefore: 20, ElsewhereBeforeShare: .1, ElsewhereLow: .41, ElsewhereShare: .6},
+			[]change{{ElsewhereClients: 9}, {ElsewhereBefore: 19}, {ElsewhereBeforeShare: .11}, {ElsewhereLow: .4}},
+		},
+		{
+			"session-dies", Population,
+			change{BriefClients: 5, BriefSessions: 25, BriefLow: .41, BriefShare: .7},
+			[]change{{BriefClients: 4}, {BriefSessions: 24}, {BriefLow: .4}},
+		},
+		{
+			"unsafe-write-retried", Population,
+			change{UnsafeRepeats: 1, RelayedRepeats: 1},
+			[]change{{UnsafeRepeats: 0}},
+		},
 	} {
 		s := signature(t, load(t), c.id, c.scope)
 		judge := func(v *Values) bool {

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,13 +15,45 @@ type word struct {
 	feature FeatureID
 	isValue bool
 	percent bool
+	part    int // not 0: the part it is of is left out where nothing in it is to be told
 }
 
 // sentence reads text in which {name} stands for a feature's value with its
-// unit, and {name%} for a share in per cent.
+// unit, and {name%} for a share in per cent. What stands in brackets is left out where
+// all its features are 0 or not known.
 func (c *compiler) sentence(text string) ([]word, error) {
 	var out []word
-	whole := text
+	for from, part := 0, 0; from <= len(text); part++ {
+		to, inside := len(text), part%2 == 1
+		n := strings.IndexAny(text[from:], "[]")
+		if n >= 0 {
+			to = from + n
+		}
+		if n >= 0 && (text[to] == ']') != inside || n < 0 && inside {
+			return nil, located(utf8.RuneCountInString(text[:to]), errors.New("a bracket without its partner: [, {feature} of them]"))
+		}
+		words, err := c.clause(text[:to], from)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case inside && !slices.ContainsFunc(words, func(w word) bool { return w.isValue }): // brackets that mean nothing
+			words = []word{{text: text[from-1 : to+1]}}
+		case inside:
+			for i := range words {
+				words[i].part = part
+			}
+		}
+		out = append(out, words...)
+		from = to + 1
+	}
+	return out, nil
+}
+
+// clause reads what a text holds from a place on, which has no brackets.
+func (c *compiler) clause(whole string, from int) ([]word, error) {
+	var out []word
+	text := whole[from:]
 	for text != "" {
 		open := strings.IndexAny(text, "{}")
 		if open < 0 {
@@ -46,8 +79,9 @@ const unknown = "–"
 
 func fill(words []word, v *Values) string {
 	var b strings.Builder
-	for _, w := range words {
+	for i, w := range words {
 		switch {
+		case w.part != 0 && !worthTelling(words, i, v):
 		case !w.isValue:
 			b.WriteString(w.text)
 		case !v.known[w.feature]:
@@ -61,6 +95,16 @@ func fill(words []word, v *Values) string {
 		}
 	}
 	return b.String()
+}
+
+// worthTelling tells whether the part that word i is of has anything to tell.
+func worthTelling(words []word, i int, v *Values) bool {
+	for _, w := range words {
+		if w.part == words[i].part && w.isValue && v.known[w.feature] && v.x[w.feature] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func yesOrNo(x float64) string {

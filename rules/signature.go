@@ -30,6 +30,7 @@ type Signature struct {
 	minima  []minimum
 	shown   []Evidence // the rows of a judgement, still without values
 	says    []word
+	aside   []FeatureID // mentioned only where there is something to tell of them
 }
 
 // Needs are the conditions under which a signature can be judged at all.
@@ -155,7 +156,7 @@ func (s *Signature) Judge(v *Values) Judgement {
 	j := Judgement{Raised: true, Severity: s.Severity, Says: fill(s.says, v)}
 	j.Parts, j.Score = s.score(v)
 	for _, e := range s.shown {
-		if v.known[e.Feature] {
+		if v.known[e.Feature] && (v.x[e.Feature] != 0 || !slices.Contains(s.aside, e.Feature)) {
 			e.Value, e.N = v.x[e.Feature], v.n[e.Feature]
 			if v.hasP[e.Feature] {
 				e.P, e.HasP = v.p[e.Feature], true
@@ -206,6 +207,9 @@ func (s *Signature) evidence(clauses []clause) {
 	}
 	for _, w := range s.says {
 		if w.isValue {
+			if w.part != 0 && !slices.ContainsFunc(s.shown, func(e Evidence) bool { return e.Feature == w.feature }) {
+				s.aside = append(s.aside, w.feature)
+			}
 			show(w.feature, "")
 		}
 	}

@@ -17,6 +17,9 @@ func (b *builder) exchange() {
 	b.who(x)
 	b.what(x)
 	b.ended(x)
+	if x.Status == 101 && r.step > 0 && r.step < second && x.End-x.Start <= capture.BriefSession {
+		x.Flags |= capture.Brief // its line is written when the session has ended
+	}
 	if r.has&signals != 0 || b.health.SeesHints {
 		b.signals(x)
 	}

@@ -41,6 +41,7 @@ const (
 	roleUpstreamAddr       // tries: list
 	roleUpstreamCode       // tries: list
 	roleUpstreamTook       // tries: list
+	roleUpstreamConn       // tries: list of how long connecting took
 	roleLimited            // $limit_req_status, $limit_conn_status
 	roleFlags              // Envoy's response flags
 	roleDetails            // Envoy's response code details, the load balancer's reason
@@ -82,7 +83,7 @@ var roleNames = [roles]string{
 	roleRetryAfter: "retry-after", roleRetryMillis: "retry-after-ms", roleDateField: "date", roleIdempotency: "idempotency key",
 	roleStainless: "attempt", roleAmzRequest: "attempt", roleEnvoyAttempts: "attempt", roleFromOne: "attempt", roleFromZero: "attempt", roleFromAbsent: "attempt",
 	roleRequestID:    "request id",
-	roleUpstreamAddr: "tries: server", roleUpstreamCode: "tries: status", roleUpstreamTook: "tries: took", roleLimited: "limiter",
+	roleUpstreamAddr: "tries: server", roleUpstreamCode: "tries: status", roleUpstreamTook: "tries: took", roleUpstreamConn: "tries: connected", roleLimited: "limiter",
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",
 	roleCounter: "counter", roleShown: "response headers", roleMessage: "line",

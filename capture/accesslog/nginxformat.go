@@ -71,7 +71,7 @@ var nginxVariables = map[string]field{
 	"http_user_agent": {role: roleAgent}, "http_x_forwarded_for": {role: roleForwarded}, "proxy_add_x_forwarded_for": {role: roleForwarded},
 	"http_x_real_ip": {role: roleForwarded}, "http_cf_connecting_ip": {role: roleForwarded}, "http_true_client_ip": {role: roleForwarded},
 	"status": {role: roleCode, kind: kindStatus}, "upstream_addr": {role: roleUpstreamAddr}, "upstream_status": {role: roleUpstreamCode},
-	"upstream_response_time": {role: roleUpstreamTook}, "limit_req_status": {role: roleLimited}, "limit_conn_status": {role: roleLimited},
+	"upstream_response_time": {role: roleUpstreamTook}, "upstream_connect_time": {role: roleUpstreamConn}, "limit_req_status": {role: roleLimited}, "limit_conn_status": {role: roleLimited},
 	"request_id": {role: roleRequestID}, "req_id": {role: roleRequestID}, "http_x_request_id": {role: roleRequestID}, "http_traceparent": {role: roleRequestID},
 	"sent_http_retry_after": {role: roleRetryAfter}, "upstream_http_retry_after": {role: roleRetryAfter},
 	"sent_http_retry_after_ms": {role: roleRetryMillis}, "upstream_http_retry_after_ms": {role: roleRetryMillis}, "sent_http_x_ms_retry_after_ms": {role: roleRetryMillis},

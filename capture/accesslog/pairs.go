@@ -141,7 +141,7 @@ func (p *pairTail) cut(line []byte, r *reading) fault {
 
 // tailPairs are the short names that nginx's own examples and many others use.
 var tailPairs = schema{name: "tail", fallback: true, fields: map[string]field{
-	"rt": {role: roleTook, unit: oneSecond}, "request_time": {role: roleTook, unit: oneSecond}, "urt": {role: roleUpstreamTook}, "us": {role: roleUpstreamCode}, "ua": {role: roleUpstreamAddr}, "upstream": {role: roleUpstreamAddr},
+	"rt": {role: roleTook, unit: oneSecond}, "request_time": {role: roleTook, unit: oneSecond}, "urt": {role: roleUpstreamTook}, "uct": {role: roleUpstreamConn}, "us": {role: roleUpstreamCode}, "ua": {role: roleUpstreamAddr}, "upstream": {role: roleUpstreamAddr},
 	"rid": {role: roleRequestID}, "lrs": {role: roleLimited}, "ra": {role: roleRetryAfter}, "key": {role: roleKey},
-	"uct": {}, "uht": {}, "cs": {}, "status": {}, "request": {}, "agent": {},
+	"uht": {}, "cs": {}, "status": {}, "request": {}, "agent": {},
 }}

@@ -164,6 +164,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleUpstreamCode}, "upstream_status", "upstream.status", "originstatus", "originresponsestatus")
 	add(field{role: roleUpstreamAddr}, "upstream_addr", "upstream.addr", "upstream_host")
 	add(field{role: roleUpstreamTook}, "upstream_response_time")
+	add(field{role: roleUpstreamConn}, "upstream_connect_time")
 	add(field{role: roleRetries}, "retryattempts", "retries", "retry_count")
 	add(field{role: roleAttempts}, "upstream_request_attempt_count", "attempts", "attempt_count")
 	add(field{role: roleRetryAfter}, "retry_after", "sent_http_retry_after", "resp_headers.retry_after", "response.headers.retry_after", "upstream_http_retry_after", "http.response.header.retry_after")

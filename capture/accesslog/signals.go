@@ -173,6 +173,7 @@ func (b *builder) tries(x *capture.Exchange) {
 func (b *builder) listTries() {
 	r := &b.r
 	codes, addrs, tooks := elements{b: r.get(roleUpstreamCode)}, elements{b: r.get(roleUpstreamAddr)}, elements{b: r.get(roleUpstreamTook)}
+	conns := elements{b: r.get(roleUpstreamConn)}
 	lead := &codes
 	if codes.b == nil {
 		lead = &addrs
@@ -190,8 +191,21 @@ func (b *builder) listTries() {
 		if ns, _, ok := duration(took, second); ok {
 			t.Took = ns
 		}
+		t.Reach = reachOf(conns.next())
 		b.batch.Tries = append(b.batch.Tries, t)
 	}
+}
+
+// reachOf reads how long connecting took; "-" stands for a connection that never was
+// (ngx_http_upstream_module).
+func reachOf(took []byte) capture.Reach {
+	switch _, _, ok := duration(took, second); {
+	case ok:
+		return capture.Reached
+	case len(took) == 1 && took[0] == '-':
+		return capture.Unreached
+	}
+	return capture.ReachUnknown
 }
 
 // elements walks through a list.

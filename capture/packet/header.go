@@ -217,8 +217,12 @@ func (s *stream) responseHead(d int, line, rest []byte, whole bool) bool {
 	f := s.responseFields(m, rest, whole)
 	switch {
 	case status == 101 || m.connect && status < 300:
+		m.attended = status == 101 && s.attend(m)
 		s.finish(d, p.last)
 		s.tunnel()
+		if m.attended {
+			s.hold(m)
+		}
 	case status == 204 || status == 304 || m.head || !whole:
 		p.state = atStart
 		s.finish(d, p.last)

@@ -19,10 +19,12 @@ type message struct {
 	named   bool   // the request's headers have been read
 	done    bool   // the response has been read to its end
 	queued  bool   // holds the watermark back
-	h2      streamState
-	want    int32 // bytes of the response's body that are still to be looked at
-	told    capture.Settled
-	body    *excerpt
+	// attended: an upgrade that is held to see whether its session ends at once
+	attended bool
+	h2       streamState
+	want     int32 // bytes of the response's body that are still to be looked at
+	told     capture.Settled
+	body     *excerpt
 
 	prev, next *message // in order of start
 	after      *message // in a line

@@ -175,7 +175,7 @@ func (s *stream) letGo() {
 // client that has closed shows only at the end of the connection.
 func (s *stream) answered(m *message) {
 	switch m.done = true; {
-	case m.orphan:
+	case m.orphan, m.attended:
 	case s.left != 0:
 		s.hold(m)
 	default:

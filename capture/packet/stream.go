@@ -257,6 +257,7 @@ func (s *stream) discard(m *message) {
 // closed takes the orderly end of a direction. A server that has closed will
 // not answer any more; a client that has may still be waiting for its answer.
 func (s *stream) closed(d int) {
+	s.sessionEnds(endClosed)
 	if s.kind == http2 {
 		if d == s.client {
 			s.left = s.c.seen
@@ -276,6 +277,7 @@ func (s *stream) closed(d int) {
 
 // end takes the end of both directions.
 func (s *stream) end(why ending) {
+	s.sessionEnds(why)
 	if s.kind == http1 {
 		if s.client != unknownDir {
 			s.shut(s.client, why)

@@ -55,6 +55,7 @@ type table struct {
 	buffers  [][]byte
 	free     int // bytes in buffers
 	idle     parked
+	sessions []session // begun of late, oldest first
 	out      *output
 	http2    http2pool
 }
@@ -242,6 +243,7 @@ func (t *table) advance(now int64) {
 	for c := t.holed.front(); c != nil && t.now-c.late.since > holeWait; c = t.holed.front() {
 		t.giveUp(c)
 	}
+	t.outlive()
 }
 
 // evict makes room for a connection: first what is closed, then what has not
