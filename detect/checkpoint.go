@@ -32,7 +32,7 @@ func (j *judge) clone() judge {
 	c := *j
 	c.found, c.notJudged, c.events = slices.Clone(j.found), slices.Clone(j.notJudged), slices.Clone(j.events)
 	c.flagged, c.firstBad, c.sums, c.active = slices.Clone(j.flagged), slices.Clone(j.firstBad), slices.Clone(j.sums), nil
-	c.again = slices.Clone(j.again)
+	c.again, c.told = slices.Clone(j.again), j.told.clone()
 	return c
 }
 
@@ -43,6 +43,7 @@ func (e *engine) size() int64 {
 	n += int64(e.flights.n) * int64(unsafe.Sizeof(flight{}))
 	n += int64(e.clients.len()) * int64(unsafe.Sizeof(client{}))
 	n += int64(e.histories.len()) * int64(unsafe.Sizeof(history{}))
+	n += int64(len(e.judge.told.all)) * int64(unsafe.Sizeof(conduct{}))
 	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
 	n += int64(e.chains.Stats().Open) * 512

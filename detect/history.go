@@ -7,7 +7,7 @@ import "slices"
 // their requests passes by it. It holds no pointer.
 type history struct {
 	did     conduct
-	told    conduct        // what of it the sums of the client signatures hold
+	told    uint32         // its place among the conducts of flagged clients, from 1; 0 none
 	since   [faults]uint32 // moment of the first of each fault
 	gaps    [gapRing]float32
 	ngaps   uint32

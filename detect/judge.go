@@ -21,6 +21,7 @@ type judge struct {
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
 	flagged   []int64            // clients that carry each client signature's flag
 	sums      []conducts         // of the clients that carry each client signature's flag
+	told      flaggedConducts    // what of each client is in them
 	fault     []deed             // what each client signature is about
 	again     []uint32           // clients to be judged though they did nothing in this second
 	firstBad  []int64            // earliest evidence of each client signature

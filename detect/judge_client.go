@@ -43,7 +43,11 @@ func (j *judge) clients(e *engine) {
 		for k, s := range j.clientSig {
 			j.client(c, h, k, s, &now)
 		}
-		h.told = now
+		if c.flags != 0 {
+			j.told.set(h, &now)
+		} else {
+			j.told.drop(h)
+		}
 	}
 	for k, s := range j.clientSig {
 		j.quote(e, k, s)
@@ -121,10 +125,11 @@ func (j *judge) withdraw(c *client, h *history) {
 	for k := range j.flagged {
 		if c.flags>>k&1 == 1 {
 			j.flagged[k]--
-			j.sums[k].add(&h.told, -1)
+			j.sums[k].add(j.told.of(h), -1)
 		}
 	}
 	c.flags = 0
+	j.told.drop(h)
 }
 
 // crowdedInput tells whether the clients of what is judged cannot be told apart.
@@ -142,7 +147,7 @@ func (j *judge) client(c *client, h *history, k int, s *rules.Signature, now *co
 	raised := ok && s.Raised(&j.values)
 	was := c.flags&bit != 0
 	if was {
-		j.sums[k].add(&h.told, -1)
+		j.sums[k].add(j.told.of(h), -1)
 	}
 	switch {
 	case raised && !was:

@@ -56,33 +56,69 @@ func tick(class int) float64 {
 // are not exact.
 func early(seconds float64) float64 { return max(.001, .002*seconds) }
 
-// reaches is the chance that a wait of these spans is observed as at most x
-// seconds: uniform, plus an exponential delay, plus, on a coarse clock, the
-// difference of two roundings, which is triangular on [-tick, tick].
-func reaches(x float64, spans []span, class int) (p float64) {
+// part is a span late by one of the delays: all that tells how likely an observed
+// wait is, worked out once for all the moments that are asked for.
+type part struct {
+	low, high float64 // seconds
+	from, to  float64 // before which nothing of it is observed, and after which all is
+	mean      float64 // of the delay
+	weight    float64
+}
+
+// observed are the parts of what is observed of waits of these spans: uniform,
+// plus an exponential delay, plus, on a coarse clock, the difference of two
+// roundings, which is triangular on [-tick, tick].
+func observed(spans []span, class int) observation {
+	o := observation{tick: tick(class), from: math.Inf(1)}
 	for _, s := range spans {
 		low, high := s.low.Seconds(), s.high.Seconds()
 		low -= early(low)
 		for _, d := range delays[class%slacks] {
-			p += s.weight * d.weight * cumulative(x, low, high, d.mean, tick(class))
+			p := part{low, high, low, high + 40*d.mean, d.mean, s.weight * d.weight}
+			o.parts = append(o.parts, p)
+			o.from, o.to = min(o.from, p.from), max(o.to, p.to)
+			o.all += p.weight
+		}
+	}
+	return o
+}
+
+// observation is a distribution of observed waits.
+type observation struct {
+	parts    []part
+	tick     float64
+	from, to float64 // as those of its parts
+	all      float64 // of their weights
+}
+
+// reaches is the chance that a wait is observed as at most x seconds.
+func (o *observation) reaches(x float64) (p float64) {
+	switch {
+	case x+o.tick <= o.from:
+		return 0
+	case x-o.tick >= o.to:
+		return o.all
+	}
+	for i := range o.parts {
+		switch d := &o.parts[i]; {
+		case x+o.tick <= d.from:
+		case x-o.tick >= d.to:
+			p += d.weight
+		default:
+			p += d.weight * d.cumulative(x, o.tick)
 		}
 	}
 	return p
 }
 
-func cumulative(x, low, high, mean, tick float64) float64 {
-	switch {
-	case x+tick <= low:
-		return 0
-	case x-tick >= high+40*mean:
-		return 1
-	case tick == 0:
-		return (integral(x-low, mean) - integral(x-high, mean)) / (high - low)
+func (d *part) cumulative(x, tick float64) float64 {
+	if tick == 0 {
+		return (integral(x-d.low, d.mean) - integral(x-d.high, d.mean)) / (d.high - d.low)
 	}
 	bend := func(y float64) float64 {
-		return thrice(y+tick, mean) - 2*thrice(y, mean) + thrice(y-tick, mean)
+		return thrice(y+tick, d.mean) - 2*thrice(y, d.mean) + thrice(y-tick, d.mean)
 	}
-	return min(1, max(0, (bend(x-low)-bend(x-high))/(tick*tick*(high-low))))
+	return min(1, max(0, (bend(x-d.low)-bend(x-d.high))/(tick*tick*(d.high-d.low))))
 }
 
 // integral of 1 - exp(-y/mean) from 0 to y.

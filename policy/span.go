@@ -77,9 +77,41 @@ func (p *Policy) floored(s span) []span {
 	return []span{{p.Floor, p.Floor, below}, {p.Floor, s.high, 1 - below}}
 }
 
+// parts is into how many spans of equal weight what is drawn is split.
+const parts = 1 << 5
+
 // drawn splits what Delay draws in many chains into spans of equal weight.
 func (p *Policy) drawn(n int) []span {
-	const chains, parts = 1 << 14, 1 << 5
+	q := p.quantiles(n)
+	s := make([]span, parts)
+	for i := range s {
+		s[i] = span{q[i], q[i+1], 1. / parts}
+	}
+	return s
+}
+
+// quantiles are the delays before retry n below which so many parts of all lie.
+// Those of the catalogue's policies are kept: drawing them takes longer than all
+// else that is needed to score a wait.
+func (p *Policy) quantiles(n int) *[parts + 1]time.Duration {
+	for i := range drawings {
+		k := &drawings[i]
+		if n <= retries && k.family == p.ownFamily() && k.base == p.Base && k.limit == p.Cap {
+			return &k.quantiles[n-1]
+		}
+	}
+	return p.draw(n)
+}
+
+// drawing is what draw gives for one policy.
+type drawing struct {
+	family      string
+	base, limit time.Duration
+	quantiles   [retries][parts + 1]time.Duration // by retry
+}
+
+func (p *Policy) draw(n int) *[parts + 1]time.Duration {
+	const chains = 1 << 14
 	own := *p
 	own.Family, own.Attempts = p.ownFamily(), 0
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
@@ -92,10 +124,9 @@ func (p *Policy) drawn(n int) []span {
 		}
 	}
 	slices.Sort(delays)
-	s := make([]span, parts)
-	for i := range s {
-		low, high := i*chains/parts, min((i+1)*chains/parts, chains-1)
-		s[i] = span{delays[low], delays[high], 1. / parts}
+	q := &[parts + 1]time.Duration{}
+	for i := range q {
+		q[i] = delays[min(i*chains/parts, chains-1)]
 	}
-	return s
+	return q
 }

@@ -36,18 +36,20 @@ func (s *scorer) table(class, n int) *table {
 func (s *scorer) build(class, n int) *table {
 	t := &table{width: s.human() + 1, expect: make([]fit, s.human()+1)}
 	lls := make([]int16, bins*t.width)
+	var strays [bins]float64
+	for bin := range bins {
+		x := observedAs(bin, class)
+		any := blurred(anything, x, tick(class))
+		strays[bin] = stray * any
+		lls[bin*t.width+s.human()] = units(.98*blurred(person, x, tick(class)) + strays[bin])
+		t.nothing[bin] = units(any)
+	}
 	spans, shares := make([][]span, s.human()), make([][]float64, s.human())
 	for i, m := range s.models {
 		spans[i] = m.spans(n)
-		shares[i] = s.column(lls, t, i, spans[i], class)
+		shares[i] = t.column(lls, i, observed(spans[i], class), &strays)
 	}
 	for bin := range bins {
-		x := middles[bin]
-		if bin == 0 && tick(class) > 0 {
-			x = 0
-		}
-		lls[bin*t.width+s.human()] = units(.98*blurred(person, x, tick(class)) + stray*blurred(anything, x, tick(class)))
-		t.nothing[bin] = units(blurred(anything, x, tick(class)))
 		t.best[bin] = max(peak(class, bin), t.nothing[bin])
 		for _, ll := range lls[bin*t.width : (bin+1)*t.width] {
 			t.best[bin] = max(t.best[bin], ll)
@@ -62,38 +64,49 @@ func (s *scorer) build(class, n int) *table {
 	return t
 }
 
-// column fills in the log-likelihoods of one model and returns how likely each
-// bin is under it, strays apart.
-func (s *scorer) column(lls []int16, t *table, i int, spans []span, class int) []float64 {
+// observedAs is a wait of a bin in seconds, as the clock shows it.
+func observedAs(bin, class int) float64 {
+	if bin == 0 && tick(class) > 0 {
+		return 0
+	}
+	return middles[bin]
+}
+
+// column fills in the log-likelihoods of one model, given how likely strays are, and
+// returns how likely each bin is under it, strays apart.
+func (t *table) column(lls []int16, i int, o observation, strays *[bins]float64) []float64 {
 	shares := make([]float64, bins)
-	low := reaches(0, spans, class)
+	low := o.reaches(0)
 	for bin := range bins {
-		high := reaches(edges[bin+1], spans, class)
+		high := o.reaches(edges[bin+1])
 		shares[bin] = max(high-low, 0)
-		x, density := middles[bin], shares[bin]/widths[bin]
-		if bin == 0 {
-			if r := tick(class); r > 0 { // the clock says 0: so likely is one tick
-				x, density = 0, (reaches(r/50, spans, class)-reaches(-r/50, spans, class))*25
-			}
+		density := shares[bin] / widths[bin]
+		if bin == 0 && o.tick > 0 { // the clock says 0: so likely is one tick
+			density = (o.reaches(o.tick/50) - o.reaches(-o.tick/50)) * 25
 		}
-		lls[bin*t.width+i] = units((1-stray)*density + stray*blurred(anything, x, tick(class)))
+		ll := &lls[bin*t.width+i]
+		if bin > 1 && density == 0 && shares[bin-1] == 0 && strays[bin] == strays[bin-1] {
+			*ll = lls[(bin-1)*t.width+i] // for hours on end: no wait comes so late
+		} else {
+			*ll = units((1-stray)*density + strays[bin])
+		}
 		low = high
 	}
-	if tick(class) > 0 {
-		return ticked(spans, class)
+	if o.tick > 0 {
+		return o.ticked()
 	}
-	shares[0] = reaches(edges[1], spans, class) // whatever is shorter
+	shares[0] = o.reaches(edges[1]) // whatever is shorter
 	return shares
 }
 
 // ticked is how likely each bin is on a coarse clock, which shows whole ticks.
-func ticked(spans []span, class int) []float64 {
+func (o *observation) ticked() []float64 {
 	const most = 4096 // ticks; later ones are as good as none for a fit
-	shares, r := make([]float64, bins), tick(class)
+	shares, r := make([]float64, bins), o.tick
 	for j := range most {
 		x := float64(j) * r
-		shares[binOf(seconds(x))] += (reaches(x+r/50, spans, class) - reaches(x-r/50, spans, class)) * 25
-		if reaches(x-r, spans, class) > 1-1e-6 {
+		shares[binOf(seconds(x))] += (o.reaches(x+r/50) - o.reaches(x-r/50)) * 25
+		if o.reaches(x-r) > 1-1e-6 {
 			break
 		}
 	}

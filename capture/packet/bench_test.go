@@ -49,13 +49,10 @@ func sink(*capture.Batch) error { return nil }
 // BenchmarkExchange measures packet to exchange, the file's framing excluded.
 func BenchmarkExchange(b *testing.B) {
 	fs, _ := frames(b, 1000, 10)
-	s := &Source{}
-	s.out = newOutput(Options{Secrets: secrets}, sink)
-	s.table = newTable(s.out)
-	s.out.table, s.out.done = s.table, s.done
+	s := newTestSource(sink)
 	shift := int64(0)
 	for i := range fs { // connections and buffers come from the pools from now on
-		s.packet(&fs[i])
+		s.feed(&fs[i])
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -65,7 +62,7 @@ func BenchmarkExchange(b *testing.B) {
 		for i := range fs {
 			f := fs[i]
 			f.t += shift
-			s.packet(&f)
+			s.feed(&f)
 		}
 		n += 10_000
 	}
@@ -111,17 +108,14 @@ func BenchmarkFile(b *testing.B) {
 // are filled.
 func TestSteadyState(t *testing.T) {
 	fs, _ := frames(t, 200, 10)
-	s := &Source{}
-	s.out = newOutput(Options{Secrets: secrets}, sink)
-	s.table = newTable(s.out)
-	s.out.table, s.out.done = s.table, s.done
+	s := newTestSource(sink)
 	shift := int64(0)
 	run := func() {
 		shift += 10e9
 		for i := range fs {
 			f := fs[i]
 			f.t += shift
-			s.packet(&f)
+			s.feed(&f)
 		}
 	}
 	run()

@@ -25,51 +25,51 @@ type doubt struct {
 }
 
 // take reads a packet, now or when it is known what to make of its time stamp.
-func (s *Source) take(f *frame) {
-	newest := s.out.newest
+func (in *intake) take(f *frame) {
+	newest := in.newest
 	switch {
 	case newest != 0 && f.t-newest <= farAhead:
-		if s.doubt.n > 0 {
-			s.resolve(newest)
+		if in.doubt.n > 0 {
+			in.resolve(newest)
 		}
-		s.packet(f)
+		in.packet(f, false)
 		return
-	case newest != 0 && s.doubt.n > 0 && f.t-s.doubt.held[0].t > farAhead:
-		s.resolve(s.believed()) // still later: the one silence ended, and another
-	case newest != 0 && s.doubt.n > 0 && s.doubt.held[0].t-f.t > farAhead:
-		s.resolve(newest) // no two of them agree
+	case newest != 0 && in.doubt.n > 0 && f.t-in.doubt.held[0].t > farAhead:
+		in.resolve(in.believed()) // still later: the one silence ended, and another
+	case newest != 0 && in.doubt.n > 0 && in.doubt.held[0].t-f.t > farAhead:
+		in.resolve(newest) // no two of them agree
 	}
-	h := &s.doubt
+	h := &in.doubt
 	h.data[h.n] = append(h.data[h.n][:0], f.data...)
 	h.held[h.n] = *f
 	h.held[h.n].data = h.data[h.n]
 	if h.n++; h.n == enoughAgree {
-		s.resolve(s.believed())
+		in.resolve(in.believed())
 	}
 }
 
 // conclude reads the packets held when no more will come: two that agree are believed.
-func (s *Source) conclude() {
-	switch newest := s.out.newest; {
-	case s.doubt.n == 1 && newest != 0:
-		s.resolve(newest)
-	case s.doubt.n > 0:
-		s.resolve(s.believed())
+func (in *intake) conclude() {
+	switch newest := in.newest; {
+	case in.doubt.n == 1 && newest != 0:
+		in.resolve(newest)
+	case in.doubt.n > 0:
+		in.resolve(in.believed())
 	}
 }
 
 // believed is the latest time that the packets held agree on: that of the middle
 // one.
-func (s *Source) believed() int64 {
-	held := slices.Clone(s.doubt.held[:s.doubt.n])
+func (in *intake) believed() int64 {
+	held := slices.Clone(in.doubt.held[:in.doubt.n])
 	slices.SortFunc(held, func(a, b frame) int { return cmp.Compare(a.t, b.t) })
 	return held[len(held)/2].t
 }
 
 // resolve reads the packets held. Those whose time stamps run ahead of now get
 // that time.
-func (s *Source) resolve(now int64) {
-	h := &s.doubt
+func (in *intake) resolve(now int64) {
+	h := &in.doubt
 	n := h.n
 	h.n = 0
 	stepped := false
@@ -78,9 +78,9 @@ func (s *Source) resolve(now int64) {
 		if f.t-now > farAhead {
 			f.t, stepped = now, true
 		}
-		s.packet(f)
+		in.packet(f, true)
 	}
 	if stepped {
-		s.out.health.ClockSteps++
+		in.then(func(s *Source) { s.out.health.ClockSteps++ })
 	}
 }

@@ -164,7 +164,7 @@ func FuzzHTTP1(f *testing.F) {
 	f.Fuzz(func(t *testing.T, request, response []byte, size, lose uint8) {
 		var r result
 		out := newOutput(Options{Secrets: secrets}, collect(&r))
-		tab := newTable(out)
+		tab := newTable(out, newSecret())
 		out.table, out.done = tab, func() float64 { return 0 }
 		p := pourer{tab: tab, size: int(size) + 1, lose: int(lose)}
 		p.pour(true, request)

@@ -193,13 +193,8 @@ func tableOf(t *testing.T, b []byte, sink capture.Sink) (*table, *output) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.out = newOutput(s.opt, sink)
-	s.table = newTable(s.out)
-	s.out.table, s.out.done = s.table, s.done
-	var f frame
-	for s.file.next(&f) == nil {
-		s.packet(&f)
-	}
+	s.attach(sink)
+	_ = s.packets(t.Context()) // how it ends is not the matter
 	s.out.flush(false)
 	return s.table, s.out
 }

@@ -57,17 +57,14 @@ func frames2(tb testing.TB, n, k int) (fs []frame) {
 
 // replay gives a function that reads the frames again and again, each time later.
 func replay(fs []frame) func() {
-	s := &Source{}
-	s.out = newOutput(Options{Secrets: secrets}, sink)
-	s.table = newTable(s.out)
-	s.out.table, s.out.done = s.table, s.done
+	s := newTestSource(sink)
 	shift := int64(0)
 	return func() {
 		shift += 10e9
 		for i := range fs {
 			f := fs[i]
 			f.t += shift
-			s.packet(&f)
+			s.feed(&f)
 		}
 	}
 }
@@ -93,7 +90,7 @@ func BenchmarkHTTP2Body(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			f := &feed{r: &result{}, now: base}
 			out := newOutput(Options{Secrets: secrets}, sink)
-			f.t = newTable(out)
+			f.t = newTable(out, newSecret())
 			out.table, out.done = f.t, func() float64 { return 0 }
 			seg := segment{flags: flagSYN}
 			f.t.advance(f.now)

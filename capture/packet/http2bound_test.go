@@ -24,7 +24,7 @@ type feed struct {
 func newFeed(t *testing.T) *feed {
 	f := &feed{r: &result{}, now: base}
 	out := newOutput(Options{Secrets: secrets}, collect(f.r))
-	f.t = newTable(out)
+	f.t = newTable(out, newSecret())
 	out.table, out.done = f.t, func() float64 { return 0 }
 	seg := segment{flags: flagSYN}
 	seg.src.Port, seg.dst.Port = 1, 2
@@ -176,7 +176,7 @@ func TestHTTP2Orphans(t *testing.T) {
 func TestHTTP2Memory(t *testing.T) {
 	var r result
 	out := newOutput(Options{Secrets: secrets}, collect(&r))
-	tab := newTable(out)
+	tab := newTable(out, newSecret())
 	out.table, out.done = tab, func() float64 { return 0 }
 	size := raw(1, flagEndHeaders|flagEndStream, 1, []byte{0x3f, 0xe1, 0xff, 0x03, 0x82, 0x84}) // 64 KiB from now on
 	value := strings.Repeat("\xff", 3000)

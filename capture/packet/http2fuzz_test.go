@@ -153,7 +153,7 @@ func FuzzHTTP2(f *testing.F) {
 		plain := bytes.Contains(toC, []byte("HTTP/1.")) // its packets have no sequence numbers here
 		var r result
 		out := newOutput(Options{Secrets: secrets}, collect(&r))
-		tab := newTable(out)
+		tab := newTable(out, newSecret())
 		out.table, out.done = tab, func() float64 { return 0 }
 		now := int64(base)
 		tab.advance(now)

@@ -28,8 +28,11 @@ func keyOf(s *segment) (k key, swapped bool) {
 type index struct {
 	slots  []slot // a power of two
 	n      int
-	secret [2]uint64
+	secret secret
 }
+
+// secret is what hashes are keyed with.
+type secret [2]uint64
 
 type slot struct {
 	tag uint32 // of the key's hash; its upper bits say where probing begins
@@ -38,17 +41,19 @@ type slot struct {
 
 const leastSlots = 1 << 6
 
-func newIndex() index {
+func newSecret() secret {
 	seed := maphash.MakeSeed()
-	return index{slots: make([]slot, leastSlots), secret: [2]uint64{maphash.String(seed, "a"), maphash.String(seed, "b")}}
+	return secret{maphash.String(seed, "a"), maphash.String(seed, "b")}
 }
 
+func newIndex(s secret) index { return index{slots: make([]slot, leastSlots), secret: s} }
+
 // tag is a keyed hash: products of 128 bits folded (https://github.com/wangyi-fudan/wyhash).
-func (x *index) tag(k *key) uint32 {
+func (s *secret) tag(k *key) uint32 {
 	le := binary.LittleEndian
-	h := fold(le.Uint64(k.low.IP[:])^x.secret[0], le.Uint64(k.low.IP[8:])^x.secret[1])
-	h = fold(h^le.Uint64(k.high.IP[:]), le.Uint64(k.high.IP[8:])^x.secret[0])
-	h = fold(h^uint64(k.low.Port)<<16^uint64(k.high.Port), x.secret[1])
+	h := fold(le.Uint64(k.low.IP[:])^s[0], le.Uint64(k.low.IP[8:])^s[1])
+	h = fold(h^le.Uint64(k.high.IP[:]), le.Uint64(k.high.IP[8:])^s[0])
+	h = fold(h^uint64(k.low.Port)<<16^uint64(k.high.Port), s[1])
 	return uint32(h)
 }
 
@@ -59,12 +64,11 @@ func fold(a, b uint64) uint64 {
 
 func (x *index) home(tag uint32) int { return int(tag) & (len(x.slots) - 1) }
 
-// find returns the connection of a key, or nil.
-func (x *index) find(k *key) *conn {
+// find returns the connection of a key and its tag, or nil.
+func (x *index) find(k *key, tag uint32) *conn {
 	if x.n == 0 {
 		return nil
 	}
-	tag := x.tag(k)
 	for i := x.home(tag); ; i = (i + 1) & (len(x.slots) - 1) {
 		switch s := &x.slots[i]; {
 		case s.c == nil:
@@ -86,7 +90,7 @@ func (x *index) insert(c *conn) {
 			}
 		}
 	}
-	x.put(slot{x.tag(&c.key), c})
+	x.put(slot{x.secret.tag(&c.key), c})
 	x.n++
 }
 
@@ -101,7 +105,7 @@ func (x *index) put(s slot) {
 // remove takes a connection out.
 func (x *index) remove(c *conn) {
 	mask := len(x.slots) - 1
-	i := x.home(x.tag(&c.key))
+	i := x.home(x.secret.tag(&c.key))
 	for x.slots[i].c != c {
 		i = (i + 1) & mask
 	}

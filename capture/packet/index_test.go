@@ -11,14 +11,14 @@ import (
 // whose slots are the same, and compares with a map.
 func TestIndex(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	x, want := newIndex(), map[key]*conn{}
+	x, want := newIndex(newSecret()), map[key]*conn{}
 	keys := make([]key, 5000)
 	for i := range keys {
 		keys[i] = key{address(random.IntN(300)), capture.Endpoint{Port: uint16(i)}}
 	}
 	for range 200_000 {
 		k := keys[random.IntN(len(keys))]
-		c := x.find(&k)
+		c := x.find(&k, x.secret.tag(&k))
 		if c != want[k] {
 			t.Fatalf("found %p, want %p", c, want[k])
 		}

@@ -42,38 +42,39 @@ func OpenParts(name string, parts []Part, opt Options) (*Source, error) {
 	if opt.Secrets == (capture.Secrets{}) {
 		opt.Secrets = capture.NewSecrets()
 	}
-	s := &Source{name: name, opt: opt}
+	s := newSource(name, nil, opt)
 	for _, p := range parts {
 		f, err := newFile(p.In)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		s.parts = append(s.parts, &part{name: p.Name, file: f})
+		f.r.turn = s.intake.turn
+		s.intake.parts = append(s.intake.parts, &part{name: p.Name, file: f})
 	}
-	s.file = s.parts[0].file
+	s.intake.file = s.intake.parts[0].file
 	return s, nil
 }
 
 // next reads the packet that is next in time.
-func (s *Source) next(f *frame) error {
-	if s.parts == nil {
-		return s.file.next(f)
+func (in *intake) next(f *frame) error {
+	if in.parts == nil {
+		return in.file.next(f)
 	}
-	if s.heap == nil {
-		s.heap = make([]*part, 0, len(s.parts))
-		if err := s.beginParts(); err != nil {
+	if in.heap == nil {
+		in.heap = make([]*part, 0, len(in.parts))
+		if err := in.beginParts(); err != nil {
 			return err
 		}
-	} else if len(s.heap) > 0 { // the packet of the first one has been handed out
-		if err := s.advancePart(s.heap[0]); err != nil {
+	} else if len(in.heap) > 0 { // the packet of the first one has been handed out
+		if err := in.advancePart(in.heap[0]); err != nil {
 			return err
 		}
 	}
-	if len(s.heap) == 0 {
+	if len(in.heap) == 0 {
 		return io.EOF
 	}
-	p := s.heap[0]
-	s.file = p.file
+	p := in.heap[0]
+	in.file = p.file
 	p.read++
 	*f = p.next
 	return nil
@@ -81,18 +82,18 @@ func (s *Source) next(f *frame) error {
 
 // beginParts reads the first packet of each part. In order of these, the parts are
 // a heap already; of packets of one time that of the part which began first is next.
-func (s *Source) beginParts() error {
-	for _, p := range s.parts {
-		more, err := s.readPart(p)
+func (in *intake) beginParts() error {
+	for _, p := range in.parts {
+		more, err := in.readPart(p)
 		if err != nil {
 			return err
 		}
 		if more {
-			s.heap = append(s.heap, p)
+			in.heap = append(in.heap, p)
 		}
 	}
-	slices.SortStableFunc(s.heap, func(a, b *part) int { return cmp.Compare(a.next.t, b.next.t) })
-	for i, p := range s.heap {
+	slices.SortStableFunc(in.heap, func(a, b *part) int { return cmp.Compare(a.next.t, b.next.t) })
+	for i, p := range in.heap {
 		p.place = i
 	}
 	return nil
@@ -100,16 +101,16 @@ func (s *Source) beginParts() error {
 
 // advancePart reads the next packet of the part on top of the heap, and finds its
 // new place.
-func (s *Source) advancePart(p *part) error {
-	more, err := s.readPart(p)
+func (in *intake) advancePart(p *part) error {
+	more, err := in.readPart(p)
 	if err != nil {
 		return err
 	}
-	h := s.heap
+	h := in.heap
 	if !more {
 		h[0] = h[len(h)-1]
 		h = h[:len(h)-1]
-		s.heap = h
+		in.heap = h
 	}
 	for i := 0; ; {
 		least := i
@@ -128,27 +129,33 @@ func (s *Source) advancePart(p *part) error {
 
 // readPart reads a packet of one part. A part that was cut off or damaged ends
 // there, which Health tells; the others go on.
-func (s *Source) readPart(p *part) (more bool, err error) {
+func (in *intake) readPart(p *part) (more bool, err error) {
 	err = p.file.next(&p.next)
 	if err == nil {
 		return true, nil
 	}
-	h := &s.out.health
 	var broken damageError
+	var told capture.Health
+	read := p.read
 	switch {
 	case err == io.EOF:
 	case err == errCut:
-		h.Truncated = true
-		h.Note(p.name + " ends inside a packet")
-		if p.file.short != nil {
-			h.Short(p.file.short)
-		}
+		in.then(func(s *Source) {
+			s.out.health.Truncated = true
+			s.out.health.Note(p.name + " ends inside a packet")
+			if p.file.short != nil {
+				s.out.health.Short(p.file.short)
+			}
+		})
 	case errors.As(err, &broken):
-		h.Truncated = true
-		h.Skip("damaged record", fmt.Sprintf("%s, packet %d: %v", p.name, p.read+1, err))
-	case h.Short(err):
+		in.then(func(s *Source) {
+			s.out.health.Truncated = true
+			s.out.health.Skip("damaged record", fmt.Sprintf("%s, packet %d: %v", p.name, read+1, err))
+		})
+	case told.Short(err):
+		in.then(func(s *Source) { s.out.health.Short(err) })
 	default:
-		return false, fmt.Errorf("%s: after packet %d: %w", p.name, p.read, err)
+		return false, fmt.Errorf("%s: after packet %d: %w", p.name, read, err)
 	}
 	p.file.r.b = nil // it is not needed any more; the next part has its own
 	p.file.r.from, p.file.r.to = 0, 0
@@ -157,16 +164,16 @@ func (s *Source) readPart(p *part) (more bool, err error) {
 
 // joined says which captures were read as one.
 func (s *Source) joined() {
-	if len(s.parts) < 2 {
+	if len(s.intake.parts) < 2 {
 		return
 	}
 	const named = 5
 	var names []string
-	for _, p := range s.parts[:min(len(s.parts), named)] {
+	for _, p := range s.intake.parts[:min(len(s.intake.parts), named)] {
 		names = append(names, p.name)
 	}
-	if more := len(s.parts) - named; more > 0 {
+	if more := len(s.intake.parts) - named; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	s.out.health.Note(fmt.Sprintf("%d files read as one, in order of time, since connections go from one to another; frames are numbered through: %s", len(s.parts), strings.Join(names, ", ")))
+	s.out.health.Note(fmt.Sprintf("%d files read as one, in order of time, since connections go from one to another; frames are numbered through: %s", len(s.intake.parts), strings.Join(names, ", ")))
 }

@@ -179,7 +179,7 @@ func TestPartsMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := 0
-	for _, p := range s.parts {
+	for _, p := range s.intake.parts {
 		size += len(p.file.r.b)
 	}
 	if size > 8<<20 {

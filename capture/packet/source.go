@@ -1,7 +1,8 @@
 // Package packet reads packet captures: pcap and pcapng files and streams. It
 // takes link layers, IP and TCP off, puts byte streams together, reads HTTP/1
-// and pairs requests with responses. One goroutine does it all, so that equal
-// input gives equal output.
+// and pairs requests with responses. One goroutine takes packets apart and another
+// does the rest, each in the order of the packets, so that equal input gives equal
+// output.
 package packet
 
 import (
@@ -27,71 +28,30 @@ type Options struct {
 type Source struct {
 	name string
 	opt  Options
-	in   io.Reader
-	file *file // nil until the head has been read; of several, the one read last
 
-	parts []*part // nil for a single capture
-	heap  []*part // those that have not ended, by the time of their next packets
-
-	runs   int    // captures that stood behind the first, so far
-	missed uint64 // packets that the host lost before the file was written anew
-
-	decoder decoder
-	copies  copies
-	table   *table
-	out     *output
-	clock   clock
-	doubt   doubt
+	intake   intake
+	progress float64 // share of the input that has been dealt with
+	table    *table
+	out      *output
+	clock    clock
 }
 
 // Open reads the head of a recorded capture; that of a live one is read by Run,
 // since it may come late. It fails when the input is no capture, is empty, or
 // has a link layer that is not read.
 func Open(name string, r io.Reader, opt Options) (*Source, error) {
-	if opt.Secrets == (capture.Secrets{}) {
-		opt.Secrets = capture.NewSecrets()
-	}
-	s := &Source{name: name, opt: opt, in: r}
+	s := newSource(name, r, opt)
 	if opt.Live {
 		return s, nil
 	}
-	return s, s.begin(r)
+	return s, s.intake.begin()
 }
 
-func (s *Source) begin(r io.Reader) error {
-	for {
-		f, err := newFile(r)
-		if err == nil {
-			s.file = f
-			return nil
-		}
-		if !errors.Is(err, errAnew) {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
+func newSource(name string, r io.Reader, opt Options) *Source {
+	if opt.Secrets == (capture.Secrets{}) {
+		opt.Secrets = capture.NewSecrets()
 	}
-}
-
-// anew goes on with the capture that has taken the place of a followed one.
-func (s *Source) anew() error {
-	h := &s.out.health
-	if s.file.r.buffered() > 0 { // the old one ended inside a record
-		h.Read++
-		s.skip(skipBroken, linkBroken, h.Read)
-	}
-	s.missed = s.dropped()
-	return s.begin(s.in)
-}
-
-// dropped is how many packets the capturing host says it lost.
-func (s *Source) dropped() uint64 {
-	n := s.missed
-	if s.parts == nil {
-		return add(n, s.file.dropped())
-	}
-	for _, p := range s.parts {
-		n = add(n, p.file.dropped())
-	}
-	return n
+	return &Source{name: name, opt: opt, intake: intake{name: name, in: r, size: opt.Size, secret: newSecret(), parcel: &parcel{}}}
 }
 
 // Info describes the source.
@@ -108,17 +68,17 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 		return fmt.Errorf("%s: the capture has been read already", s.name)
 	}
 	s.out = newOutput(s.opt, sink)
-	s.table = newTable(s.out)
+	s.table = newTable(s.out, s.intake.secret)
 	s.out.table = s.table
 	s.out.done = s.done
 	s.joined()
 	if s.opt.Live {
 		stop, cancel := context.WithCancel(ctx)
 		defer cancel()
-		p := newPump(stop, s.in)
+		p := newPump(stop, s.intake.in)
 		p.idle = s.idle
-		s.in = p
-		if err := s.begin(p); err != nil {
+		s.intake.in = p
+		if err := s.intake.begin(); err != nil {
 			if ctx.Err() != nil {
 				return s.finish()
 			}
@@ -132,72 +92,74 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 	return errors.Join(s.ended(err, ctx), s.finish())
 }
 
-// checkEvery is how many packets pass between two looks at the context, and
-// flushEvery between two signs of progress.
-const (
-	checkEvery = 1 << 10
-	flushEvery = 1 << 14
-)
+// flushEvery is how many packets pass between two signs of progress.
+const flushEvery = 1 << 14
 
+// packets reads the input to its end. One recorded file is read by a goroutine of
+// its own; what is live, or comes from several files, by this one.
 func (s *Source) packets(ctx context.Context) error {
-	var f frame
-	for {
-		if s.out.health.Read%ahead == 0 {
-			s.table.warm(s.file)
+	if s.opt.Live || s.intake.parts != nil {
+		s.intake.pass = func(p *parcel) (*parcel, error) { return p, s.parcel(ctx, p) }
+		err := s.intake.run()
+		if s.out.err == nil {
+			s.drain()
 		}
-		err := s.next(&f)
-		if errors.Is(err, errAnew) {
-			if err = s.anew(); err == nil {
-				continue
-			}
+		return err
+	}
+	return s.relay(ctx)
+}
+
+// drain deals with what the intake has taken apart so far.
+func (s *Source) drain() {
+	s.intake.account()
+	_ = s.parcel(context.Background(), s.intake.parcel) // errors of the sink are kept
+}
+
+// parcel deals with the packets of a parcel, and empties it.
+func (s *Source) parcel(ctx context.Context, p *parcel) error {
+	s.progress = p.done
+	for i := range p.packets {
+		if i%ahead == 0 {
+			s.table.warm(p.packets[i:])
 		}
-		if err != nil {
-			return err
+		if d := &p.packets[i]; d.then != nil {
+			d.then(s)
+		} else {
+			s.packet(d)
 		}
-		if s.file.more != s.runs && s.parts == nil {
-			s.run(f.t)
-		}
-		s.take(&f)
 		if s.out.err != nil {
 			return s.out.err
 		}
-		n := s.out.health.Read
-		if n%checkEvery == 0 {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			s.out.health.Dropped = s.dropped()
-		}
-		if n%flushEvery == 0 {
-			s.out.flush(false)
-		}
 	}
+	s.out.health.Dropped = p.dropped
+	p.empty()
+	return ctx.Err()
 }
 
 // packet reads one packet, and counts it as used or as passed over.
-func (s *Source) packet(f *frame) {
+func (s *Source) packet(d *decoded) {
 	h := &s.out.health
-	h.Read++
-	s.clock.see(f.t, s.out.newest, h)
-	s.out.newest = max(s.out.newest, f.t)
+	h.Read = d.n
+	s.clock.see(d.t, s.out.newest, h)
+	s.out.newest = max(s.out.newest, d.t)
 	s.table.advance(s.out.newest)
 	s.out.announce(s.out.newest)
-	reason := s.decoder.decode(f, h.Read)
-	switch seg := &s.decoder.segment; {
-	case reason == "" && s.copies.seen(seg, f.t):
-		reason = packetCopy
-	case reason == "":
+	reason := d.reason
+	if reason == "" {
 		s.table.reason = ""
-		s.table.packet(seg, stamp{f.t, h.Read})
+		s.table.take(d)
 		reason = s.table.reason
 	}
-	s.count(reason, f.link)
+	s.count(reason, d)
+	if h.Read%flushEvery == 0 {
+		s.out.flush(false)
+	}
 }
 
 // count says what became of a packet, and of those that waited for it.
-func (s *Source) count(reason string, link uint32) {
-	h, fragments := &s.out.health, &s.decoder.fragments
-	n := uint64(1 + fragments.joined)
+func (s *Source) count(reason string, d *decoded) {
+	h := &s.out.health
+	n := uint64(1 + d.joined)
 	switch reason {
 	case "":
 		h.Used += n
@@ -209,21 +171,9 @@ func (s *Source) count(reason string, link uint32) {
 			h.QUIC += n
 		}
 		for range n {
-			s.skip(reason, link, h.Read)
+			s.skip(reason, d.link, h.Read)
 		}
 	}
-	if len(fragments.lost) > 0 {
-		s.lost()
-	}
-}
-
-// lost counts the fragments that were given up.
-func (s *Source) lost() {
-	fragments := &s.decoder.fragments
-	for _, n := range fragments.lost {
-		s.skip(skipFragment, linkBroken, n)
-	}
-	fragments.lost = fragments.lost[:0]
 }
 
 // skip counts packet n as passed over; the first few are named.
@@ -253,19 +203,23 @@ func (s *Source) exemplified(reason string) bool {
 // idle is called by a live input that has nothing to read. What has been found
 // is handed over, and after a second of silence the clock goes on.
 func (s *Source) idle(silent time.Duration) error {
-	if s.doubt.n > 0 { // nobody is there to disagree
-		s.resolve(s.believed())
+	in := &s.intake
+	if in.doubt.n > 0 { // nobody is there to disagree
+		in.resolve(in.believed())
 	}
-	if s.file == nil || s.out.newest == 0 {
+	if in.file == nil {
+		return s.out.err
+	}
+	s.drain()
+	if s.out.newest == 0 {
 		return s.out.err
 	}
 	const slack = time.Second // what the capturing program may hold back
 	if silent > slack {
 		s.table.advance(s.idleTime(silent - slack))
-		s.out.newest = s.table.now
+		s.out.newest, in.newest = s.table.now, s.table.now
 		s.out.announce(s.out.newest)
 	}
-	s.out.health.Dropped = s.dropped()
 	if silent > 0 || len(s.out.batch.Exchanges) > 0 {
 		s.out.flush(false)
 	}
@@ -285,7 +239,7 @@ func (s *Source) ended(err error, ctx context.Context) error {
 		return nil
 	case err == errCut:
 		h.Truncated = true
-		h.Short(s.file.short)
+		h.Short(s.intake.file.short)
 		return nil
 	case h.Short(err):
 		return nil
@@ -293,7 +247,7 @@ func (s *Source) ended(err error, ctx context.Context) error {
 		h.Truncated = true
 		h.Skip("damaged record", fmt.Sprintf("frame %d: %v", h.Read+1, err))
 		if !s.opt.Live {
-			h.Unread = s.file.unread()
+			h.Unread = s.intake.file.unread()
 		}
 		return nil
 	case ctx.Err() != nil:
@@ -305,14 +259,14 @@ func (s *Source) ended(err error, ctx context.Context) error {
 
 // finish ends all connections and hands over the last batch.
 func (s *Source) finish() error {
-	s.conclude()
+	s.intake.finish()
+	if s.intake.file != nil {
+		s.drain()
+	}
 	s.table.finish(endInput)
-	s.decoder.fragments.finish()
-	s.lost()
 	h := &s.out.health
-	if s.file != nil {
-		h.Dropped = s.dropped()
-		h.Resolution = s.clock.resolution(s.file.unit)
+	if f := s.intake.file; f != nil {
+		h.Resolution = s.clock.resolution(f.unit)
 		s.concatenated()
 	}
 	s.out.flush(true)
@@ -325,20 +279,19 @@ func (s *Source) finish() error {
 // run begins a further capture of the same input, with a packet of time t. One that
 // was made after the last goes on with its connections; an earlier one has others.
 func (s *Source) run(t int64) {
-	s.runs = s.file.more
 	if t < s.out.newest-backStep {
 		s.table.finish(endInput)
-		s.table = newTable(s.out)
+		s.table = newTable(s.out, s.intake.secret)
 		s.out.table = s.table
 	}
 }
 
 // concatenated tells of inputs that hold more than one capture.
 func (s *Source) concatenated() {
-	more := s.file.more
-	if s.parts != nil {
+	more := s.intake.file.more
+	if s.intake.parts != nil {
 		more = 0
-		for _, p := range s.parts {
+		for _, p := range s.intake.parts {
 			more += p.file.more
 		}
 	}
@@ -347,16 +300,4 @@ func (s *Source) concatenated() {
 	}
 }
 
-func (s *Source) done() float64 {
-	if s.opt.Size <= 0 || s.file == nil {
-		return 0
-	}
-	read := s.file.read + int64(s.file.pending)
-	if s.parts != nil {
-		read = 0
-		for _, p := range s.parts {
-			read += p.file.read
-		}
-	}
-	return min(1, float64(read)/float64(s.opt.Size))
-}
+func (s *Source) done() float64 { return s.progress }

@@ -324,13 +324,11 @@ func TestIdleWatermark(t *testing.T) {
 	m := newMade(t)
 	m.dial().Send(base, true, get("/waits"))
 	var r result
-	s := &Source{opt: Options{Live: true, Secrets: secrets}}
-	if err := s.begin(bytes.NewReader(m.bytes())); err != nil {
+	s := newSource("x", bytes.NewReader(m.bytes()), Options{Live: true, Secrets: secrets})
+	if err := s.intake.begin(); err != nil {
 		t.Fatal(err)
 	}
-	s.out = newOutput(s.opt, collect(&r))
-	s.table = newTable(s.out)
-	s.out.table, s.out.done = s.table, s.done
+	s.attach(collect(&r))
 	if err := s.packets(context.Background()); err != io.EOF {
 		t.Fatal(err)
 	}

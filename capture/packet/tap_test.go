@@ -19,7 +19,7 @@ type tap struct {
 func newTap(t testing.TB) *tap {
 	p := &tap{t: t, at: base}
 	p.out = newOutput(Options{Secrets: secrets}, collect(&p.r))
-	p.tab = newTable(p.out)
+	p.tab = newTable(p.out, newSecret())
 	p.out.table, p.out.done = p.tab, func() float64 { return 0 }
 	return p
 }
@@ -74,3 +74,32 @@ const (
 	ackPush = flagACK | 8
 	okReply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 )
+
+// packet hands a segment over as the intake does.
+func (t *table) packet(s *segment, at stamp) {
+	p := decoded{segment: *s, t: at.t, n: at.frame}
+	p.key, p.swapped = keyOf(s)
+	p.tag = t.conns.secret.tag(&p.key)
+	t.take(&p)
+}
+
+// newTestSource is a source whose packets the test hands over by itself.
+func newTestSource(sink capture.Sink) *Source {
+	s := newSource("x", nil, Options{Secrets: secrets})
+	s.intake.file = &file{}
+	s.attach(sink)
+	return s
+}
+
+// attach makes what Run makes.
+func (s *Source) attach(sink capture.Sink) {
+	s.out = newOutput(s.opt, sink)
+	s.table = newTable(s.out, s.intake.secret)
+	s.out.table, s.out.done = s.table, s.done
+}
+
+// feed takes a frame all the way.
+func (s *Source) feed(f *frame) {
+	s.intake.packet(f, false)
+	s.drain()
+}

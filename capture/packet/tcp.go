@@ -66,8 +66,8 @@ type parked struct {
 	disorders []*disorder
 }
 
-func newTable(out *output) *table {
-	t := &table{conns: newIndex(), pipers: map[[16]byte]bool{}, out: out}
+func newTable(out *output, s secret) *table {
+	t := &table{conns: newIndex(s), pipers: map[[16]byte]bool{}, out: out}
 	t.holed.which = byHole
 	return t
 }
@@ -137,12 +137,12 @@ type stamp struct {
 // span is the distance from sequence number a to b.
 func span(a, b uint32) int { return int(int32(b - a)) }
 
-// packet takes one segment.
-func (t *table) packet(s *segment, at stamp) {
+// take takes one segment.
+func (t *table) take(p *decoded) {
 	for t.buffered > maxBuffered && t.unload() {
 	}
-	k, swapped := keyOf(s)
-	c := t.conns.find(&k)
+	s, swapped := &p.segment, p.swapped
+	c := t.conns.find(&p.key, p.tag)
 	var old [2]half
 	if c != nil {
 		switch d := dir(swapped != c.flip); c.fit(s, d) {
@@ -160,7 +160,7 @@ func (t *table) packet(s *segment, at stamp) {
 			t.reason = skipUnknown
 			return
 		}
-		c = t.create(k, s, swapped)
+		c = t.create(p.key, s, swapped)
 		for d := range old {
 			c.half[d].old, c.old[d] = old[d].begun, old[d].next
 		}
@@ -169,12 +169,12 @@ func (t *table) packet(s *segment, at stamp) {
 		t.reason = c.http.skip()
 		return
 	}
-	c.last, c.seen = t.now, at.t
+	c.last, c.seen = t.now, p.t
 	if t.now-c.ranked > rankEvery {
 		t.byUse(c).toBack(c)
 		c.ranked = t.now
 	}
-	t.segment(c, dir(swapped != c.flip), s, at)
+	t.segment(c, dir(swapped != c.flip), s, stamp{p.t, p.n})
 	if !c.heard && !c.dead && c.http.kind.heard() {
 		t.quiet.remove(c)
 		c.heard, c.ranked = true, t.now

@@ -18,6 +18,7 @@ type window struct {
 	b        []byte
 	from, to int // of b, not yet passed over
 	err      error
+	turn     func([]byte) ([]byte, error) // nil, or which buffer to read into when more is needed
 }
 
 func (w *window) buffered() int { return w.to - w.from }
@@ -31,7 +32,7 @@ func (w *window) peek(n int) ([]byte, error) {
 	return w.fill(n)
 }
 
-func (w *window) fill(n int) ([]byte, error) {
+func (w *window) fill(n int) (_ []byte, err error) {
 	const idle = 100 // readings without bytes, as bufio bears them
 	for empty := 0; w.to-w.from < n; {
 		if err := w.err; err != nil {
@@ -43,6 +44,11 @@ func (w *window) fill(n int) ([]byte, error) {
 			size = max(size, windowBytes)
 		}
 		b := w.b
+		if w.turn != nil {
+			if b, err = w.turn(b); err != nil {
+				return w.b[w.from:w.to], err
+			}
+		}
 		if size > len(b) {
 			b = make([]byte, size)
 		}
