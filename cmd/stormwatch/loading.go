@@ -59,8 +59,8 @@ func (p *replayPlayer) load(ctx context.Context, ins []input, o detect.Options) 
 	p.loading.begin("reading", func() ui.Progress {
 		read, total := metered(ins)
 		out := ui.Progress{Bytes: read, Total: total, Share: p.rec.Loaded()}
-		if total > 0 {
-			out.Share = min(float64(read)/float64(total), 1)
+		if bytes := min(float64(read)/float64(max(total, 1)), 1); total > 0 && (out.Share == 0 || bytes < out.Share) {
+			out.Share = bytes // else what was read is ahead of what has been taken in
 		}
 		return out
 	})
