@@ -23,7 +23,7 @@ func (e *engine) clone() *engine {
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)
-	c.habits, c.troubles = e.habits.clone(), e.troubles.clone()
+	c.habits, c.toldHabits, c.troubles = e.habits.clone(), nil, e.troubles.clone()
 	c.judge = e.judge.clone()
 	return &c
 }
@@ -32,7 +32,7 @@ func (j *judge) clone() judge {
 	c := *j
 	c.found, c.notJudged, c.events = slices.Clone(j.found), slices.Clone(j.notJudged), slices.Clone(j.events)
 	c.flagged, c.firstBad, c.sums, c.active = slices.Clone(j.flagged), slices.Clone(j.firstBad), slices.Clone(j.sums), nil
-	c.again, c.told = slices.Clone(j.again), j.told.clone()
+	c.again, c.groups, c.told = slices.Clone(j.again), nil, j.told.clone()
 	return c
 }
 

@@ -309,9 +309,14 @@ func (e *engine) roundShard(shard int) {
 	d := &e.deltas[shard]
 	for _, i := range d.retries {
 		f := e.flights.at(e.events[i].flight)
-		if f.link.Gap >= 2*int64(herd.Bin) && e.herd.InRound(int(f.rec.agent), f.rec.Start) {
-			e.clients.at(f.rec.client).rounds++
+		if f.link.Gap < 2*int64(herd.Bin) {
+			continue
 		}
+		c := e.clients.at(f.rec.client)
+		if e.herd.InRound(int(f.rec.agent), f.rec.Start) {
+			c.rounds++
+		}
+		e.herd.Follow(&c.herd, int(f.rec.agent), f.rec.Start)
 	}
 }
 

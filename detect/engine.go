@@ -36,22 +36,23 @@ type engine struct {
 	byOp   [][]int32
 	byCli  [][]int32
 
-	chains    *chain.Set
-	herd      *herd.Herd
-	loop      *sustain.Machine
-	clients   clientTable
-	histories histories
-	deltas    []delta
-	pop       population
-	judge     judge
-	lot       lot
-	habits    habits
-	scopes    scopes
-	troubles  troubles
-	narrow    bool // as of the second before: who is refused means something
-	skewed    bool // as of the second before: the dates that servers name are told by another clock
-	recent    ring
-	sources   []Source
+	chains     *chain.Set
+	herd       *herd.Herd
+	loop       *sustain.Machine
+	clients    clientTable
+	histories  histories
+	deltas     []delta
+	pop        population
+	judge      judge
+	lot        lot
+	habits     habits
+	toldHabits []toldHabit // by group, as views asked last
+	scopes     scopes
+	troubles   troubles
+	narrow     bool // as of the second before: who is refused means something
+	skewed     bool // as of the second before: the dates that servers name are told by another clock
+	recent     ring
+	sources    []Source
 
 	left   int64                 // clients that were forgotten
 	told   []tale                // requests of this second whose rows are wanted

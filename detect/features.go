@@ -152,11 +152,9 @@ func (j *judge) herdFeatures(e *engine, group int, v *rules.Values) bool {
 	if r.Retries == 0 {
 		return false
 	}
-	j.followRounds(e, group, &r)
-	v.Set(rules.Z, r.Z, r.Retries)
-	v.Set(rules.Rho, r.Rho, r.Retries)
-	v.Set(rules.Coincidences, float64(r.Coincidences), r.Retries)
-	v.Set(rules.Rounds, float64(r.Rounds), r.Retries)
+	j.followRounds(e, group, r.MedianGap)
+	scaleFeatures(e, group, herd.Instant, v)
+	v.Set(rules.WaitS, seconds(r.MedianGap), r.Retries)
 	v.Set(rules.HerdClients, float64(r.Clients), r.Retries)
 	v.Set(rules.Slots, r.Slots, r.Retries)
 	if r.JKnown {
@@ -168,6 +166,18 @@ func (j *judge) herdFeatures(e *engine, group int, v *rules.Values) bool {
 		v.Set(rules.RhoFirst, r.RhoFirst, r.Retries)
 	}
 	return true
+}
+
+// scaleFeatures sets those of them that depend on how close is together.
+func scaleFeatures(e *engine, group int, scale herd.Scale, v *rules.Values) {
+	c, n := e.herd.At(group, scale), e.herd.Reading(group).Retries
+	v.Set(rules.WithinMs, float64(scale.Width())/1e6, n)
+	v.Set(rules.Z, c.Z, n)
+	v.Set(rules.Rho, c.Rho, n)
+	v.Set(rules.Coincidences, float64(c.Pairs), n)
+	v.Set(rules.Rounds, float64(c.Rounds), n)
+	v.Set(rules.WaveBins, c.Bins, n)
+	v.Set(rules.WaveShare, c.Share, n)
 }
 
 // habitFeatures sets what is known of an agent group's retry policy.
@@ -191,12 +201,21 @@ func habitFeatures(e *engine, group int, v *rules.Values) {
 	}
 }
 
-func (j *judge) followRounds(e *engine, group int, r *herd.Reading) {
+// lastRound is the latest return of an agent group at any scale, Unix ns; 0 none.
+func (e *engine) lastRound(group int) (last int64) {
+	for scale := range herd.Scales {
+		last = max(last, e.herd.LastRound(group, scale))
+	}
+	return last
+}
+
+func (j *judge) followRounds(e *engine, group int, wait int64) {
+	last := e.lastRound(group)
 	switch {
-	case r.LastRound == 0, e.now-r.LastRound > grace+3*r.MedianGap:
+	case last == 0, e.now-last > grace+3*wait:
 		j.roundFrom[group] = 0
 	case j.roundFrom[group] == 0:
-		j.roundFrom[group] = r.LastRound
+		j.roundFrom[group] = last
 	}
 }
 

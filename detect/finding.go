@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"stormwatch/detect/herd"
 	"stormwatch/rules"
 )
 
@@ -81,7 +82,7 @@ func (j *judge) finding(e *engine, f *found) Finding {
 		Signature: f.sig.ID, Scope: scopeName(f), Score: f.said.Score, Severity: severity(f.said.Severity),
 		Confidence: min(.99, .5+.5*f.said.Score) * e.quality(),
 		Onset:      f.onset, Detected: f.detected, Ended: f.over, OnsetCensored: f.censored,
-		Says: f.said.Says, When: f.sig.When, FalsePositives: f.sig.FalsePositives,
+		Says: f.said.Says, Layer: f.layer, When: f.sig.When, FalsePositives: f.sig.FalsePositives,
 		At: f.at, Mitigations: j.serving(e, f.sig),
 	}
 	for _, p := range f.said.Parts {
@@ -159,7 +160,7 @@ func (j *judge) exposed(e *engine, f *found) (n int, ok bool) {
 	if k := j.clientIndex(f.sig.ID); k >= 0 {
 		return int(e.pop.did[occasion[j.fault[k]]]), true
 	}
-	if !slices.Contains(bandSigns, f.sig.ID) {
+	if !slices.Contains(bandSigns, f.sig.ID) || f.layer != "" {
 		return 0, false
 	}
 	for id := range uint32(e.clients.len()) {
@@ -201,11 +202,15 @@ func (j *judge) takesPart(f *found, c *client, h *history) bool {
 	}
 	switch f.sig.ID {
 	case "lockstep":
-		return c.rounds >= 2 && (f.groups == 0 || f.has(c))
+		rounds := int(c.rounds)
+		if evidenceOf(f, rules.WithinMs) > float64(herd.Bin.Milliseconds()) {
+			rounds = c.herd.Waves()
+		}
+		return rounds >= 2 && (f.groups == 0 || f.has(c))
 	case "armed": // those who have not retried yet have the policy of those who have
 		return f.has(c) || f.groups == 0 && c.retries > 0
 	case layersSign:
-		return c.retries > 0 && (f.groups == 0 || f.has(c))
+		return f.layer == "" && c.retries > 0 && (f.groups == 0 || f.has(c))
 	}
 	return false
 }

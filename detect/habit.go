@@ -32,21 +32,40 @@ type habitOf struct {
 // of three retries tells nearly as many as more do (policy's quality test).
 const fewestScored = 3
 
-// readHabits reads the policies of all agents anew: what a view asks must not change
-// what is judged.
+// toldHabit is what evidence was read as, for the next who asks the same of it.
+type toldHabit struct {
+	sum policy.Evidence
+	policy.Reading
+	read bool
+}
+
+// reading reads the policy of a group as of now, which costs much; where nothing has
+// come since the last time, it is the same. What is judged does not depend on it.
+func (e *engine) reading(group int, sum *policy.Evidence) *policy.Reading {
+	for len(e.toldHabits) <= group {
+		e.toldHabits = append(e.toldHabits, toldHabit{})
+	}
+	t := &e.toldHabits[group]
+	if !t.read || t.sum != *sum {
+		*t = toldHabit{*sum, sum.Reading(), true}
+	}
+	return &t.Reading
+}
+
+// readHabits reads the policies of all agents.
 func (e *engine) readHabits() (all [agentGroups]habitOf) {
 	for g := range e.names.agentOf {
 		h := &all[g]
 		sum := e.habits.of(g)
 		h.Agent, h.Waits = e.names.texts.Text(e.names.agentOf[g]), sum.Waits()
-		r := sum.Reading()
+		r := e.reading(g, &sum)
 		h.Says, h.RunnerUp, h.Odd = r.Sentence(), r.RunnerUp, r.RunnerUpOdd
 		h.unmeasured = h.Waits+r.Honoured+r.Ignored+r.Unscored == 0
 		if h.Waits < fewestScored {
 			continue
 		}
 		if h.Policy.Says = h.Says; r.Sure {
-			h.Sure, h.Policy = true, estimate(&r)
+			h.Sure, h.Policy = true, estimate(r)
 		}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"stormwatch/detect/herd"
 	"stormwatch/detect/sustain"
 	"stormwatch/rules"
 )
@@ -13,9 +14,10 @@ import (
 type judge struct {
 	set       *rules.Set
 	clientSig []*rules.Signature
-	everybody rules.Values // features of the population in this second
-	values    rules.Values // of one agent group or client
-	found     []found      // in the order of the rules; one for each signature that ever held
+	everybody rules.Values  // features of the population in this second
+	values    rules.Values  // of one client
+	groups    []groupValues // features of the agent groups; reused
+	found     []found       // in the order of the rules; one for each signature that ever held
 	notJudged []NotJudged
 	events    []Event
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
@@ -37,8 +39,10 @@ type found struct {
 	sig                         *rules.Signature
 	groups                      uint64 // agent groups it holds for; 0: the population
 	onset, detected, held, over int64
+	awaited                     int64 // of a herd: until then its next return is to be expected
 	censored                    bool
 	said                        rules.Judgement
+	layer                       string // the hop that it is about, where that is known
 	at                          []string
 }
 
@@ -92,16 +96,35 @@ func (j *judge) population(e *engine, s *rules.Signature) {
 		j.cannot(s, namelessWhy)
 		return
 	}
-	ok, why := s.Enough(&j.everybody)
-	if !ok {
-		if !e.pop.lacks(s.ID) {
-			j.cannot(s, why)
+	if ok, why := j.decide(e, s, 0, &j.everybody); !ok && !e.pop.lacks(s.ID) {
+		j.cannot(s, why)
+	}
+}
+
+// decide judges a signature by a group's features, at each scale where it looks at
+// one. Without enough to judge it tells why.
+func (j *judge) decide(e *engine, s *rules.Signature, group int, v *rules.Values) (ok bool, why string) {
+	scales := herd.Scale(1)
+	if s.Reads(rules.WithinMs) {
+		scales = herd.Scales
+	}
+	for scale := range scales {
+		if scales > 1 {
+			scaleFeatures(e, group, scale, v)
 		}
-		return
+		enough, lacks := s.Enough(v)
+		switch {
+		case !enough && scale == 0:
+			why = lacks
+		case enough && s.Raised(v) && j.fresh(e, s, group, scale):
+			j.hold(e, s, group, v)
+		}
+		ok = ok || enough
 	}
-	if s.Raised(&j.everybody) && j.fresh(e, s, 0) {
-		j.hold(e, s, 0, &j.everybody)
+	if scales > 1 {
+		scaleFeatures(e, group, herd.Instant, v)
 	}
+	return ok, why
 }
 
 // cannot tells once why a signature is not judged, unless it holds in another scope.
@@ -113,21 +136,20 @@ func (j *judge) cannot(s *rules.Signature, why string) {
 
 // fresh tells whether the behaviour behind a signature is still going on: the
 // statistics reach back a minute or two, the verdict must not.
-func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
+func (j *judge) fresh(e *engine, s *rules.Signature, group int, scale herd.Scale) bool {
 	switch s.ID {
 	case "lockstep":
-		r := e.herd.Reading(group)
-		return e.now-r.LastRound <= missedRounds*max(r.MedianGap, tick)
+		return e.now-e.herd.LastRound(group, scale) <= missedRounds*max(e.herd.Reading(group).MedianGap, tick)
 	case layersSign:
-		return e.now-e.pop.layering.latest <= layerFresh
+		return e.now-e.pop.layering.latest <= layerFresh || group == 0 && e.repeating() != nil
 	case "armed":
 		w, _ := e.pop.last(e.now, 1)
 		return j.find(s.ID) != nil || w.retries > 0 && !slices.ContainsFunc(j.found, func(f found) bool { return f.sig.ID == "lockstep" })
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
-	case "unsafe-write-retried":
-		w, _ := e.pop.last(e.now, int(grace/tick))
+	case "unsafe-write-retried": // a proxy does so now and then
+		w, _ := e.pop.last(e.now, window)
 		return w.relayed > 0
 	}
 	return true
@@ -136,16 +158,28 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int) bool {
 // missedRounds is how many waits without a return mean that the herd is gone.
 const missedRounds = 3
 
+// groupValues are the features of an agent group in one second, which all signatures
+// of that scope read.
+type groupValues struct {
+	v   rules.Values
+	at  int64
+	any bool // there are some
+}
+
 // agents judges a signature of each agent group.
 func (j *judge) agents(e *engine, s *rules.Signature) {
+	for len(j.groups) < len(e.names.agentOf) {
+		j.groups = append(j.groups, groupValues{})
+	}
 	for g := 1; g < len(e.names.agentOf); g++ {
-		circumstances(e, &j.values)
-		timed, stacked := j.herdFeatures(e, g, &j.values), j.layerFeatures(e, g, &j.values)
-		if !timed && !stacked {
-			continue
+		of := &j.groups[g]
+		if of.at != e.now {
+			circumstances(e, &of.v)
+			timed, stacked := j.herdFeatures(e, g, &of.v), j.layerFeatures(e, g, &of.v)
+			of.at, of.any = e.now, timed || stacked
 		}
-		if ok, _ := s.Enough(&j.values); ok && s.Raised(&j.values) && j.fresh(e, s, g) {
-			j.hold(e, s, g, &j.values)
+		if of.any {
+			j.decide(e, s, g, &of.v)
 		}
 	}
 }
@@ -179,10 +213,16 @@ func (j *judge) hold(e *engine, s *rules.Signature, group int, v *rules.Values) 
 	if f.held != e.now || said.Score > f.said.Score {
 		f.said, f.sig = said, s
 		if s.ID == layersSign {
-			j.layers = e.layers(group).picture
+			f.layer, j.layers = "", e.layers(group).picture
+			if hop := e.repeating(); hop != nil && len(j.layers.Rows) == 0 {
+				f.layer, f.said.Says, j.layers = hop.Name, hop.repeats(), e.betweenHops()
+			}
 		}
 	}
 	f.held = e.now
+	if s.ID == "lockstep" {
+		f.awaited = max(f.awaited, e.lastRound(group)+e.herd.Reading(group).MedianGap*3/2)
+	}
 	if group > 0 {
 		f.groups |= 1 << group
 	}
@@ -221,6 +261,9 @@ func (j *judge) lapse(e *engine) {
 		}
 		if f.sig.ID == "rising-share-after-burst" && j.loop.FailingShare > calmShare {
 			f.held = e.now // the loop lasts until first attempts succeed again
+		}
+		if e.now < f.awaited {
+			f.held = e.now // a herd that waits a minute is not gone in between
 		}
 		if e.now-f.held > grace {
 			f.over = f.held

@@ -267,7 +267,7 @@ func (e *engine) layers(group int) (out layered) {
 	if group > 0 {
 		who = e.agentName(group)
 	}
-	switch {
+	switch { // names are only made where there are layers
 	case p.both >= proven:
 		out.picture = p.counted(who)
 	case p.again >= proven:
@@ -344,25 +344,6 @@ func stacked(proof string, rows ...Layer) Layers {
 	return l
 }
 
-// betweenHops tells the layers that ids show between sources: the clients, whose
-// attempts the primary source sees, and that source's hop, whose attempts another
-// one behind it sees.
-func (e *engine) betweenHops() Layers {
-	k := slices.IndexFunc(e.sources, func(s Source) bool { return s.Primary && s.Behind.V >= hopRetries })
-	t := &e.pop.total
-	if k < 0 || t.retries < proven || t.first == 0 {
-		return Layers{}
-	}
-	outer, s := share(t.attempts, t.first), &e.sources[k]
-	return stacked("ids",
-		Layer{Name: "clients, as " + s.Name + " sees them", PerRequest: Some(outer), Seen: true},
-		Layer{Name: s.Name + ", as the hop behind it sees it", PerRequest: Some(outer * s.Behind.V), Seen: true})
-}
-
-// hopRetries is how many attempts a hop makes at least for each request, by ids,
-// if it retries at all.
-const hopRetries = 1.05
-
 // layerFresh is for how long after its last sign a layer is at work.
 const layerFresh = 10 * tick
 
@@ -371,6 +352,16 @@ const layerFresh = 10 * tick
 func (j *judge) layerFeatures(e *engine, group int, v *rules.Values) bool {
 	l := e.layers(group)
 	n, p := l.timing.boundaries, &l.picture
+	v.Set(rules.HopRepeated, 0, 0)
+	v.Set(rules.HopMultiplier, 1, 0)
+	if s := e.repeating(); group == 0 && s != nil {
+		of := int64(s.Repeats.Requests)
+		v.Set(rules.HopRepeated, float64(s.Repeats.Repeated), of)
+		v.Set(rules.HopMultiplier, s.Repeats.PerRequest(), of)
+		if len(p.Rows) == 0 {
+			*p = e.betweenHops()
+		}
+	}
 	v.Set(rules.LayeredRequests, float64(l.declared), l.declared)
 	v.Set(rules.LayerBoundaries, float64(n), n)
 	v.Set(rules.LayerHold, l.timing.hold, n)

@@ -1,7 +1,8 @@
 package detect
 
 // Layers tells how many attempts each layer of retries makes of one original
-// request, outermost first. Rows is empty where no more than one layer retries.
+// request, outermost first. Rows is empty where no more than one layer retries, unless
+// ids prove that it is a hop.
 type Layers struct {
 	Rows       []Layer
 	Multiplier Number // attempts at the innermost layer for each original request

@@ -60,6 +60,7 @@ func sourcesOf(inlets []*Inlet, stand []standing) []Source {
 		out[i] = in.source()
 		out[i].Primary, out[i].OffsetSeconds = stand[i].primary, stand[i].offset+float64(in.offset)/1e9
 		out[i].Unsure, out[i].PerRequest, out[i].Behind = stand[i].unsure, stand[i].perRequest, stand[i].allBehind
+		out[i].Repeats = stand[i].repeats
 		if stand[i].note != "" {
 			out[i].Note = stand[i].note
 		}

@@ -13,7 +13,7 @@ import (
 type sighted struct{ targets, ids *hop.Sketch }
 
 func (s *sighted) add(op uint64, x *record) {
-	at := hop.Sighting{Start: x.Start, End: x.End, Client: hash(4, x.Src.IP[:])}
+	at := hop.Sighting{Start: x.Start, End: x.End, Client: hash(4, x.Src.IP[:]), What: op, Failed: faulty(x)}
 	s.targets.Add(op, at)
 	if x.RequestID == 0 {
 		return
@@ -66,9 +66,9 @@ func (r *Recording) layer(tier, ins []*Inlet, sketches []sighted) {
 			}
 		}
 	}
-	if n, k := hop.Attempts(ids(tier...), ids(behind...)); n > 0 {
-		first := &r.standings[tier[0].index]
-		first.allBehind = Some(float64(k) / float64(n))
+	if f := hop.Fanned(ids(tier...), ids(behind...)); f.Requests > 0 {
+		first, n, k := &r.standings[tier[0].index], f.Requests, f.Attempts
+		first.allBehind, first.repeats = Some(float64(k)/float64(n)), Repeats(f)
 		note := fmt.Sprintf("%d requests here became %d attempts at the hop behind, %.2f for one, by the ids in %s", n, k, float64(k)/float64(n), strings.Join(names, ", "))
 		first.note = strings.TrimPrefix(first.note+"; "+note, "; ")
 	}

@@ -21,6 +21,9 @@ type verdictState struct {
 	worstEnd int64                 // the same of the incident that worst speaks of
 	unnamed  bool                  // all that speaks for the incident is that most is in vain
 	beyond   int64                 // since when new demand is more than can be served; 0 it is not
+	near     brink                 // what the load comes near to, though little fails
+	nearFrom int64                 // since when; 0 it does not
+	warned   brink                 // what earned the word, if that is all that did
 	stormed  int64                 // last second that earned the word storm
 	causes   [CauseMixed + 1]int32 // seconds of the present incident for which each was held responsible
 
@@ -47,13 +50,17 @@ func (j *judge) verdict(e *engine) {
 	s := &j.state
 	w, seconds := e.pop.last(e.now, 10)
 	j.followDemand(e)
+	j.followNear(e)
 	word, cause := j.word(e, &w)
 	earned := word
 	word, cause = s.steady(word, cause, e.now)
 	if word >= Watch && !(word == Watch && s.ending(e.now)) {
 		s.badUntil, s.word = e.now, word
 		s.unnamed = word == Watch && len(j.activeNames()) == 0
-		s.calmFrom = 0
+		s.calmFrom, s.warned = 0, nothingNear
+		if s.unnamed && s.forewarned(e.now) {
+			s.warned = s.near
+		}
 		if s.since == 0 {
 			s.since, s.censored = j.incidentOnset(e)
 			s.begin(e)
@@ -177,6 +184,9 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	}
 	if down(e.sources) != "" {
 		return Unknown, CauseNone // what it would have shown is not known
+	}
+	if j.state.forewarned(e.now) {
+		return Watch, CauseCapacity
 	}
 	return Clear, CauseNone
 }

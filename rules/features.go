@@ -24,6 +24,10 @@ const (
 	Coincidences
 	Rounds
 	HerdClients
+	WithinMs
+	WaveBins
+	WaveShare
+	WaitS
 	Jitter
 	JitterGaps
 	RhoFirst
@@ -111,6 +115,8 @@ const (
 	LayerCount
 	LayerMultiplier
 	LayerWorst
+	HopRepeated
+	HopMultiplier
 	PenaltyRises
 	WiderRefusals
 	WiderShare
@@ -179,11 +185,15 @@ var (
 )
 
 var features = [featureCount]Feature{
-	{ID: Z, Name: "z", Unit: "sd", Scopes: together, Meaning: "how far coincidences of retries exceed chance"},
+	{ID: Z, Name: "z", Unit: "sd", Scopes: together, Meaning: "how far coincidences of retries exceed chance, those of the same clients after each wait taken for one"},
 	{ID: Rho, Name: "rho", Unit: "x", Scopes: together, Meaning: "coincidences of retries over those expected by chance, 20 at most"},
-	{ID: Coincidences, Name: "coincidences", Unit: "pairs", Scopes: together, Meaning: "pairs of retries by different clients within 50 ms"},
-	{ID: Rounds, Name: "rounds", Unit: "rounds", Scopes: together, Meaning: "returns of three or more clients within 50 ms, at least 150 ms apart"},
+	{ID: Coincidences, Name: "coincidences", Unit: "pairs", Scopes: together, Meaning: "pairs of retries by different clients within the width looked at"},
+	{ID: Rounds, Name: "rounds", Unit: "rounds", Scopes: together, Meaning: "returns of three or more clients within that width, most of a wait apart; above 50 ms, of third and later attempts that stand out"},
 	{ID: HerdClients, Name: "herd_clients", Unit: "clients", Scopes: together, Meaning: "most clients that retried within one second"},
+	{ID: WithinMs, Name: "within_ms", Unit: "ms", Scopes: together, Meaning: "width within which retries coincide: a rule that reads it is judged at 50, 250 and 1,000 ms"},
+	{ID: WaveBins, Name: "wave_bins", Scopes: together, Meaning: "widths that a return fills, on average; 1 at 50 ms, where it is not counted"},
+	{ID: WaveShare, Name: "wave_share", Scopes: together, Meaning: "share of the retries that come in returns; 1 at 50 ms, where it is not counted"},
+	{ID: WaitS, Name: "wait_s", Unit: "s", Scopes: together, Meaning: "median wait before a retry"},
 	{ID: Jitter, Name: "jitter", Scopes: together, Meaning: "spread of waits: interquartile range over median, per agent and attempt"},
 	{ID: JitterGaps, Name: "jitter_gaps", Unit: "waits", Scopes: together, Meaning: "waits behind the jitter figure"},
 	{ID: RhoFirst, Name: "rho_first", Unit: "x", Scopes: together, Meaning: "rho of first attempts: the traffic's own rhythm"},
@@ -271,6 +281,8 @@ var features = [featureCount]Feature{
 	{ID: LayerCount, Name: "layers", Unit: "layers", Scopes: together, Meaning: "layers that retry"},
 	{ID: LayerMultiplier, Name: "layer_multiplier", Unit: "attempts", Scopes: together, Meaning: "attempts for each request that was retried"},
 	{ID: LayerWorst, Name: "layer_worst", Unit: "attempts", Scopes: together, Meaning: "the same, if each layer used all its attempts"},
+	{ID: HopRepeated, Name: "hop_repeated", Unit: "requests", Scopes: together, Meaning: "requests that a hop sent on again when they had failed, by ids which it and the hop behind it logged"},
+	{ID: HopMultiplier, Name: "hop_multiplier", Unit: "x", Scopes: together, Meaning: "requests that it sent on for each that it received, but for those to other services"},
 	{ID: PenaltyRises, Name: "penalty_rises", Unit: "rises", Scopes: single, Meaning: "requests sent before the wait was over that were told to wait longer than before, never less, eight times as long in the end"},
 	{ID: WiderRefusals, Name: "wider_refusals", Unit: "seconds", Scopes: single, Meaning: "seconds in which a new request was sent while the wait named to another one ran, of ten seconds or more, and was refused"},
 	{ID: WiderShare, Name: "wider_share", Scopes: single, Meaning: "share of such new requests that were refused"},

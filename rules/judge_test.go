@@ -10,7 +10,7 @@ import (
 
 func TestNotJudgedSaysWhy(t *testing.T) {
 	s := load(t)
-	herd := map[FeatureID]float64{Jitter: .01, Z: 9, Rho: 9, Coincidences: 99, HerdClients: 50, Rounds: 9, JitterGaps: 99}
+	herd := map[FeatureID]float64{Jitter: .01, Z: 9, Rho: 9, Coincidences: 99, HerdClients: 50, Rounds: 9, JitterGaps: 99, WithinMs: 50, WaveBins: 1, WaveShare: 1, WaitS: 2}
 	without := func(id FeatureID) *Values {
 		v := values(herd)
 		v.Set(id, math.NaN(), 0)
@@ -46,7 +46,7 @@ func TestNotJudgedSaysWhy(t *testing.T) {
 // A clock of exactly 50 ms will do; a nanosecond more will not.
 func TestClockBoundary(t *testing.T) {
 	s := signature(t, load(t), "lockstep", Population)
-	v := values(map[FeatureID]float64{Jitter: .01, Z: 9, Rho: 9, Coincidences: 99, HerdClients: 50, Rounds: 9, JitterGaps: 99})
+	v := values(map[FeatureID]float64{Jitter: .01, Z: 9, Rho: 9, Coincidences: 99, HerdClients: 50, Rounds: 9, JitterGaps: 99, WithinMs: 50, WaveBins: 1, WaveShare: 1, WaitS: 2})
 	for clock, want := range map[int64]bool{1: true, 50e6: true, 50e6 + 1: false, 1e9: false} {
 		v.Clock = clock
 		if ok, _ := s.Enough(v); ok != want {
@@ -57,7 +57,7 @@ func TestClockBoundary(t *testing.T) {
 
 // A judgement worked out by hand.
 func TestJudgementOfAHerd(t *testing.T) {
-	v := values(map[FeatureID]float64{Jitter: .01, Rho: 7, Coincidences: 40, HerdClients: 12, Rounds: 4, JitterGaps: 80})
+	v := values(map[FeatureID]float64{Jitter: .01, Rho: 7, Coincidences: 40, HerdClients: 12, Rounds: 4, JitterGaps: 80, WithinMs: 50, WaveBins: 1, WaveShare: 1, WaitS: 2})
 	v.SetP(Z, 21.5, 300, 1e-9)
 	j := signature(t, load(t), "lockstep", Population).Judge(v)
 	// 0.1 + 6/20 = 0.4; 0.3 x 0.04/0.05 = 0.24; 12/100 = 0.12
@@ -65,7 +65,7 @@ func TestJudgementOfAHerd(t *testing.T) {
 	if !j.Raised || j.Score != .76 || !slices.Equal(j.Parts, want) || j.Severity != "high" {
 		t.Errorf("judgement %+v", j)
 	}
-	if want := "up to 12 clients retry in the same instant: 7x chance, waits spread by 1 %"; j.Says != want {
+	if want := "up to 12 clients retry within 50 ms: 7x chance, waits spread by 1 %"; j.Says != want {
 		t.Errorf("says %q, want %q", j.Says, want)
 	}
 	rows := map[FeatureID]Evidence{}
@@ -73,7 +73,7 @@ func TestJudgementOfAHerd(t *testing.T) {
 		rows[e.Feature] = e
 	}
 	for _, e := range []Evidence{
-		{Feature: Z, Value: 21.5, N: 300, P: 1e-9, HasP: true, Threshold: "z >= 5"},
+		{Feature: Z, Value: 21.5, N: 300, P: 1e-9, HasP: true, Threshold: "z >= 5.21"},
 		{Feature: Jitter, Value: .01, N: 100, Threshold: "jitter < 0.05"},
 		{Feature: HerdClients, Value: 12, N: 100, Threshold: "herd_clients >= 5"},
 	} {
@@ -84,7 +84,7 @@ func TestJudgementOfAHerd(t *testing.T) {
 }
 
 func TestNotRaisedSaysNothing(t *testing.T) {
-	v := values(map[FeatureID]float64{Jitter: .5, Z: 0, Rho: 1, Coincidences: 40, HerdClients: 12, Rounds: 4, JitterGaps: 80})
+	v := values(map[FeatureID]float64{Jitter: .5, Z: 0, Rho: 1, Coincidences: 40, HerdClients: 12, Rounds: 4, JitterGaps: 80, WithinMs: 50, WaveBins: 1, WaveShare: 1, WaitS: 2})
 	if j := signature(t, load(t), "lockstep", Population).Judge(v); j.Raised || j.Score != 0 || j.Says != "" || len(j.Parts) > 0 {
 		t.Errorf("judgement of no herd: %+v", j)
 	}

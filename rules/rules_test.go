@@ -93,8 +93,13 @@ func TestThresholds(t *testing.T) {
 	}{
 		{
 			"lockstep", Population,
-			change{Jitter: .049, Z: 5, Rho: 2.5, Coincidences: 10, HerdClients: 5, Rounds: 2, JitterGaps: 8},
-			[]change{{Jitter: .05}, {Z: 4.99}, {Rho: 2.49}, {Coincidences: 9}, {HerdClients: 4}, {Rounds: 1}, {JitterGaps: 7}},
+			change{Jitter: .049, Z: 5.21, Rho: 2.5, Coincidences: 20, HerdClients: 5, Rounds: 2, JitterGaps: 8, WithinMs: 50, WaveBins: 9, WaveShare: 0, WaitS: 0},
+			[]change{{Jitter: .05}, {Z: 5.2}, {Rho: 2.49}, {Coincidences: 19}, {HerdClients: 4}, {Rounds: 1}, {JitterGaps: 7}},
+		},
+		{
+			"lockstep", Agent,
+			change{Jitter: .049, Z: 5.21, Rho: 2.5, Coincidences: 20, HerdClients: 10, Rounds: 2, JitterGaps: 8, WithinMs: 1000, WaveBins: 2.5, WaveShare: .5, WaitS: 4},
+			[]change{{HerdClients: 9}, {WaveBins: 2.6}, {WaveShare: .49}, {WaitS: 3.9}, {Z: 5.2}, {Rho: 2.4}, {Rounds: 1}},
 		},
 		{
 			"hint-missing", Population,

@@ -88,6 +88,8 @@ func fill(words []word, v *Values) string {
 			b.WriteString(unknown)
 		case features[w.feature].Boolean:
 			b.WriteString(yesOrNo(v.x[w.feature]))
+		case features[w.feature].Unit == "ms":
+			b.WriteString(length(v.x[w.feature]))
 		case w.percent:
 			b.WriteString(number(100*v.x[w.feature]) + " %")
 		default:
@@ -95,6 +97,14 @@ func fill(words []word, v *Values) string {
 		}
 	}
 	return b.String()
+}
+
+// length writes milliseconds, or seconds where there are a thousand of them.
+func length(ms float64) string {
+	if ms >= 1000 {
+		return number(ms/1000) + " s"
+	}
+	return number(ms) + " ms"
 }
 
 // worthTelling tells whether the part that word i is of has anything to tell.

@@ -143,6 +143,9 @@ func coarse(need time.Duration) string {
 	return "cannot judge: the clock of the input is coarser than " + need.String()
 }
 
+// Reads tells whether the condition depends on a feature.
+func (s *Signature) Reads(id FeatureID) bool { return slices.Contains(s.uses, id) }
+
 // Raised tells whether the signature holds. Enough must have said yes. It
 // allocates nothing and runs in tens of nanoseconds (BenchmarkRaised).
 func (s *Signature) Raised(v *Values) bool { return s.when(v) }

@@ -11,7 +11,10 @@
 //	z = (C-E)/sqrt(E*(1-1/20))   in standard deviations
 //	rho = C/E                    1 by chance, at most 20
 //
-// Pairs of one client are removed from both C and P.
+// Pairs of one client are removed from both C and P. Clients that wait alike and meet
+// once by chance meet again after each wait: of k retries each, the pairs are k times
+// as many, but no more than they were. So z is divided by the root of k. The same is measured in bins of
+// 250 ms and of 1 s (Scale).
 //
 // Jitter: J is the interquartile range of wait/median wait, where the median is
 // that of the same agent and attempt number; it is 0 for fixed waits and 0.95
@@ -56,6 +59,7 @@ type group struct {
 	sum     sums   // of the ring
 	bins    uint32 // bins of the latest tick that belong to a round
 	rounds  rounds
+	crowds  *[wider]crowd // nil until the group retries
 	cached  bool
 	reading Reading
 }
@@ -73,6 +77,7 @@ type sums struct {
 	c, p           int64 // pairs of retries by different clients, by bin and by window
 	firstC, firstP int64 // the same of first attempts
 	retries        int64
+	index          int64 // sum of their numbers: 1 for a first retry
 	squares        int64 // of the retries in a bin
 	rounds         int64
 }
@@ -83,6 +88,7 @@ func (s *sums) add(o *sums, sign int64) {
 	s.firstC += sign * o.firstC
 	s.firstP += sign * o.firstP
 	s.retries += sign * o.retries
+	s.index += sign * o.index
 	s.squares += sign * o.squares
 	s.rounds += sign * o.rounds
 }
@@ -129,6 +135,11 @@ func (h *Herd) expire(at int64) {
 	for g := range h.groups {
 		gr := &h.groups[g]
 		gr.bins, gr.cached = 0, false
+		if gr.crowds != nil {
+			for s := range gr.crowds {
+				gr.crowds[s].turn(s, at)
+			}
+		}
 		if gr.ring == nil {
 			continue
 		}
@@ -173,6 +184,23 @@ func (h *Herd) mergeGroup(g int, at int64) {
 	gr.bins = t.roundBins()
 	now.rounds, now.lastRound = gr.rounds.follow(gr.bins, at)
 	gr.sum.add(&now.sums, 1)
+	if t.wide.n[wideAt[1].from] > 0 {
+		gr.crowd(&t.wide, at)
+	}
+}
+
+// crowd counts a tick at the wider scales.
+func (gr *group) crowd(t *wideTick, at int64) {
+	if gr.crowds == nil {
+		all := crowdsOf()
+		gr.crowds = &all
+		for s := range all {
+			gr.crowds[s].turn(s, at)
+		}
+	}
+	for s := range gr.crowds {
+		gr.crowds[s].add(s, t)
+	}
 }
 
 // InRound tells whether the bin in which start lies belongs to a round of the
@@ -183,6 +211,18 @@ func (h *Herd) InRound(agent int, start int64) bool {
 		return false
 	}
 	return h.groups[h.clamp(agent)].bins>>binOf(start)&1 == 1
+}
+
+// Follow notes in m whether a retry of its client belongs to a round at a wider scale,
+// as InRound tells of the first. It, too, may be called by many goroutines.
+func (h *Herd) Follow(m *Member, agent int, start int64) {
+	gr := &h.groups[h.clamp(agent)]
+	if !h.begun || start < h.end-second || start >= h.end || gr.crowds == nil {
+		return
+	}
+	if gr.crowds[0].hot>>(binOf(start)/5)&1 == 1 || gr.crowds[1].hot&1 == 1 {
+		m.waves += min(1, 255-m.waves)
+	}
 }
 
 func (h *Herd) clamp(agent int) int { return min(max(agent, 0), len(h.groups)-1) }
@@ -202,6 +242,9 @@ func (h *Herd) Clone() *Herd {
 	c.groups = slices.Clone(h.groups)
 	for i := range c.groups {
 		c.groups[i].ring = slices.Clone(c.groups[i].ring)
+		if of := c.groups[i].crowds; of != nil {
+			c.groups[i].crowds = &[wider]crowd{of[0].clone(), of[1].clone()}
+		}
 	}
 	c.waits = h.waits.clone()
 	return &c

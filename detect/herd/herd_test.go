@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -40,8 +41,8 @@ func TestLockstepNull(t *testing.T) {
 	}
 }
 
-// Coincidence alone, the waits being all equal, does not fire over thirty
-// seconds: the table of detection.md 2.3.
+// Coincidence alone, the waits being all equal and all attempts the third, does not
+// fire over thirty seconds: the table of detection.md 2.3, at each scale.
 func TestCoincidenceNull(t *testing.T) {
 	for _, n := range nulls() {
 		t.Run(n.name, func(t *testing.T) {
@@ -49,14 +50,161 @@ func TestCoincidenceNull(t *testing.T) {
 			hits, total := 0, runs(3, 2000)
 			for seed := range total {
 				h, events := NewHerd(1, 2), n.events(rand.New(rand.NewPCG(uint64(seed), 1)))
+				for i := range events {
+					events[i].gap, events[i].attempt = 20*second, 3
+				}
 				feed(h, population(events), events, func(int64) {})
-				r := h.Reading(0)
-				hits += btoi(fires(&r))
+				hits += btoi(fires(h, 0))
 			}
 			if hits > 0 {
 				t.Errorf("fired in %d of %d runs", hits, total)
 			}
 		})
+	}
+}
+
+// Retries that copy the shape of the demand, each client waiting the same time before
+// each of its retries, are no herd at any tick and scale, whatever comes in bursts,
+// ramps and waves: nor are endless retries that began at any time.
+func TestDemandIsNoHerd(t *testing.T) {
+	for _, d := range demands() {
+		waits := []float64{1, 5, 20, 60}
+		if strings.HasPrefix(d.name, "burst") {
+			waits = waits[:2] // bursts of some seconds that come back after many are a herd
+		}
+		for _, wait := range waits {
+			t.Run(d.name, func(t *testing.T) {
+				t.Parallel()
+				hits, total := 0, runs(2, 2000/len(waits))
+				for seed := range total {
+					r := rand.New(rand.NewPCG(uint64(seed), uint64(wait)))
+					if events := refusals(r, arrivals(r, d.rate, d.top, 150, 1), wait); len(events) > 0 {
+						if what := firing(events); what != "" {
+							t.Logf("wait %g s, seed %d: %s", wait, seed, what)
+							hits++
+						}
+					}
+				}
+				if hits > 0 {
+					t.Errorf("wait %g s: fired in %d of %d runs", wait, hits, total)
+				}
+			})
+		}
+	}
+	for _, n := range []int{6, 10, 20, 50, 200} {
+		for _, wait := range []float64{2, 5, 10, 60} {
+			t.Run("endless", func(t *testing.T) {
+				t.Parallel()
+				hits, total := 0, runs(2, 500)
+				for seed := range total {
+					r := rand.New(rand.NewPCG(uint64(seed), uint64(wait)))
+					var events []event
+					for c := range n {
+						for k, at := int32(2), wait*r.Float64(); at < 240; k, at = k+1, at+wait+latency*r.ExpFloat64() {
+							events = append(events, event{at: epoch0 + ns(at), gap: ns(wait), client: c, agent: 1, attempt: k})
+						}
+					}
+					if what := firing(events); what != "" {
+						t.Logf("%d clients, wait %g s, seed %d: %s", n, wait, seed, what)
+						hits++
+					}
+				}
+				if hits > 0 {
+					t.Errorf("%d clients, wait %g s: fired in %d of %d runs", n, wait, hits, total)
+				}
+			})
+		}
+	}
+}
+
+// Waves of a second, far narrower than the wait, are a herd, and those as wide as half
+// the wait are none; nor is jitter. The scale told is that of the wave.
+func TestWavesWiderThanAnInstant(t *testing.T) {
+	pause := func(s float64) func(*rand.Rand, int) float64 { return func(*rand.Rand, int) float64 { return s } }
+	times := func(s, low, high float64) func(*rand.Rand, int) float64 {
+		return func(r *rand.Rand, _ int) float64 { return s * (low + (high-low)*r.Float64()) }
+	}
+	tests := []struct {
+		name    string
+		wait    func(*rand.Rand, int) float64
+		spread  float64
+		clients int
+		want    float64 // share of the runs that must fire
+	}{
+		{"5 s", pause(5), .9, 20, .9},
+		{"5 s", pause(5), .9, 200, .95},
+		{"10 s", pause(10), 1, 20, .9},
+		{"10 s", pause(10), 1, 90, .99},
+		{"20 s", pause(20), 1, 50, .99},
+		{"60 s", pause(60), 1, 20, .9},
+		{"60 s", pause(60), 1, 100, .99},
+		{"60 s", pause(60), .3, 20, .99},
+		{"3 s", pause(3), .25, 20, .99},
+		{"2 s", pause(2), 1, 100, 0},
+		{"60 s", pause(60), 8, 100, 0},
+		{"10 s", pause(10), 5, 100, 0},
+		{"60 s, 6 clients", pause(60), 1, 6, 0},
+		{"equal jitter of 10 s", times(10, .5, 1), 1, 100, 0},
+		{"full jitter of 10 s", times(10, 0, 1), 1, 100, 0},
+		{"10 s, 25 % either way", times(10, .75, 1.25), 1, 100, 0},
+		{"60 s, 10 % either way", times(60, .9, 1.1), 1, 100, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			hits, total := 0, runs(8, 400)
+			var at [Scales]int
+			for seed := range total {
+				s := storm{clients: tt.clients, spread: tt.spread, wait: tt.wait}
+				events := s.events(rand.New(rand.NewPCG(uint64(seed), 11)))
+				h, hit := NewHerd(2, 8), false
+				feed(h, population(events), events, func(int64) {
+					for _, s := range firesAt(h, 1) {
+						hit = true
+						at[s]++
+					}
+				})
+				hits += btoi(hit)
+			}
+			t.Logf("%d clients within %g s: fired in %d of %d; seconds by scale %v", tt.clients, tt.spread, hits, total, at)
+			switch {
+			case tt.want == 0 && hits > 0:
+				t.Errorf("fired in %d of %d", hits, total)
+			case float64(hits) < tt.want*float64(total):
+				t.Errorf("fired in %d of %d, want %g of them", hits, total, tt.want)
+			case tt.want > 0 && tt.spread > .5 && at[Second] == 0:
+				t.Errorf("never at the scale of a second: %v", at)
+			}
+		})
+	}
+}
+
+// The counts of a wider scale worked out by hand: ten clients return in [100 s, 101 s),
+// twenty seconds after another time, and one of them once more.
+func TestPairsWithinASecond(t *testing.T) {
+	var events []event
+	base := floorDiv(epoch0, 20*second)*20*second + 100*second
+	for c := range 10 {
+		for _, at := range []int64{0, 20} {
+			events = append(events, event{at: base + at*second + int64(c)*90e6, gap: 20 * second, client: c, agent: 1, attempt: 3})
+		}
+	}
+	events = append(events, event{at: base + 25*second, gap: 5 * second, client: 0, agent: 1, attempt: 4})
+	h := NewHerd(2, 4)
+	feed(h, population(events), events, func(int64) {})
+	// Two waves: 45 pairs each in a bin. Windows: the first has 45 pairs, the second
+	// C(11,2) - 1 of one client = 54, of which six seconds are over.
+	c, mean, variance := 90., 45./20+54./6, 45./20*19/20+54./6*5/6
+	// Retries are on average the 43/21th of their client.
+	want := Coincidence{Z: (c - mean) / math.Sqrt(variance*(2*43./21-1)), Rho: c / mean, Pairs: 90, Rounds: 2, Bins: 1, Share: 20. / 21, LastRound: base + 20*second}
+	for g := range 2 {
+		if d := gocmp.Diff(want, h.At(g, Second)); d != "" {
+			t.Errorf("group %d: %s", g, d)
+		}
+	}
+	var m Member
+	if h.Follow(&m, 1, base+25*second); m.Waves() != 0 {
+		t.Error("one client is no round")
 	}
 }
 
@@ -160,10 +308,10 @@ func TestAgentIsJudgedOnItsOwn(t *testing.T) {
 	h := NewHerd(3, 8)
 	feed(h, population(events), events, func(int64) {})
 	first, second := h.Reading(1), h.Reading(2)
-	if !fires(&first) {
+	if !fires(h, 1) {
 		t.Errorf("the herd's agent: %+v", first)
 	}
-	if fires(&second) || second.J < .25 {
+	if fires(h, 2) || second.J < .25 {
 		t.Errorf("the jittering agent: %+v", second)
 	}
 }
@@ -180,13 +328,14 @@ func TestPairsOfDifferentClients(t *testing.T) {
 	events = append(events, event{at: at(7), gap: 99e6, client: 5, agent: 1, attempt: 2})
 	h := NewHerd(2, 4)
 	feed(h, population(events), events, func(int64) {})
+	// All are second retries, so that chains have three of them (2 x 2 - 1).
 	// Bin 3: C(4,2)-1 = 5; bin 7: 1. Second: C(6,2) - 2 pairs of one client = 13.
 	c, p := 6.0, 13.0
 	e := p / 20
 	for g := range 2 {
 		r := h.Reading(g)
 		want := Reading{
-			Z: (c - e) / math.Sqrt(e*.95), Rho: c / e, Coincidences: 6, Retries: 6, Rounds: 1, Clients: 4,
+			Z: (c - e) / math.Sqrt(e*.95) / math.Sqrt(3), Rho: c / e, Coincidences: 6, Retries: 6, Rounds: 1, Clients: 4,
 			JGaps: 6, LastRound: epoch0 + 3*int64(Bin), Peak50ms: 4, Slots: 36.0 / 20, MedianGap: r.MedianGap,
 		}
 		if d := gocmp.Diff(want, r); d != "" {
@@ -217,6 +366,11 @@ func TestOneClientWithManyAgentsIsNoHerd(t *testing.T) {
 	for g := range 6 {
 		if r := h.Reading(g); r.Coincidences != 0 || r.Rounds != 0 || r.Clients > 1 {
 			t.Errorf("group %d: %+v", g, r)
+		}
+		for _, s := range []Scale{Quarter, Second} {
+			if c := h.At(g, s); c.Pairs != 0 || c.Rounds != 0 || c.Z != 0 {
+				t.Errorf("group %d, scale %d: %+v", g, s, c)
+			}
 		}
 	}
 }
@@ -325,10 +479,16 @@ func mixed(seed uint64) []event {
 	return events
 }
 
-func readings(h *Herd) []Reading {
-	var out []Reading
+// telling is all that a Herd says of a group.
+type telling struct {
+	Reading
+	Wider [2]Coincidence
+}
+
+func readings(h *Herd) []telling {
+	var out []telling
 	for g := range h.groups {
-		out = append(out, h.Reading(g))
+		out = append(out, telling{h.Reading(g), [2]Coincidence{h.At(g, Quarter), h.At(g, Second)}})
 	}
 	return out
 }
@@ -336,7 +496,7 @@ func readings(h *Herd) []Reading {
 func TestShardsMakeNoDifference(t *testing.T) {
 	for seed := range uint64(4) {
 		events := mixed(seed)
-		var want [][]Reading
+		var want [][]telling
 		for _, shards := range []int{1, 2, 7} {
 			h, tick := NewHerd(shards, 8), 0
 			feed(h, population(events), events, func(now int64) {
@@ -382,8 +542,8 @@ func TestOldSecondsLeave(t *testing.T) {
 	h := NewHerd(2, 4)
 	var end int64
 	feed(h, population(events), events, func(now int64) { end = now })
-	if r := h.Reading(1); !fires(&r) {
-		t.Fatalf("no herd to begin with: %+v", r)
+	if !fires(h, 1) {
+		t.Fatalf("no herd to begin with: %+v", h.Reading(1))
 	}
 	jumped := h.Clone()
 	for i := range int64(130) {
@@ -393,6 +553,11 @@ func TestOldSecondsLeave(t *testing.T) {
 	for name, x := range map[string]*Herd{"silence": h, "jump": jumped} {
 		if d := gocmp.Diff(Reading{Rho: 1}, x.Reading(1)); d != "" {
 			t.Errorf("%s: %s", name, d)
+		}
+		for _, s := range []Scale{Quarter, Second} {
+			if c := x.At(1, s); c.Pairs != 0 || c.Rounds != 0 || c.Rho != 1 {
+				t.Errorf("%s, scale %d: %+v", name, s, c)
+			}
 		}
 	}
 }
@@ -427,6 +592,9 @@ func TestOddArgumentsDoNotPanic(t *testing.T) {
 		h.InRound(-1, at)
 		h.InRound(1<<30, at)
 		h.Reading(77)
+		h.At(77, Second)
+		h.At(-1, 200)
+		h.LastRound(1, Quarter)
 	}
 	if r := NewHerd(1, 1).Reading(0); r != (Reading{}) {
 		t.Errorf("an empty herd: %+v", r)
@@ -462,6 +630,7 @@ func TestNoAllocationInSteadyState(t *testing.T) {
 			h.Barrier(now)
 			for g := range h.groups {
 				h.Reading(g)
+				h.At(g, Second)
 			}
 		}
 	})

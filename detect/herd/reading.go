@@ -57,7 +57,42 @@ func (h *Herd) read(g int) Reading {
 	}
 	r.J, r.JGaps, r.MedianGap, r.JLost = h.waits.jitter(g)
 	r.JKnown = r.JGaps >= allGaps
+	r.Z /= math.Sqrt(repeats(s.index, s.retries, r.MedianGap))
+	r.Rounds = apart(r.Rounds, gr.firstRound(h.end), r.LastRound, r.MedianGap)
 	return r
+}
+
+// repeats is how many of n retries are one client's: twice their mean number less one,
+// were all chains as long; no more than fit into the time of a Reading.
+func repeats(index, n, wait int64) float64 {
+	if n == 0 {
+		return 1
+	}
+	k := max(2*float64(index)/float64(n)-1, 1)
+	if wait > 0 {
+		k = min(k, 1+float64(ticks*second)/float64(wait))
+	}
+	return k
+}
+
+// apart bounds a number of rounds by what there was time for: who waits comes back no
+// sooner than after most of the wait. Where retries begin at once, chance fills bins
+// that are no returns.
+func apart(rounds int, first, last, wait int64) int {
+	if rounds < 2 || wait <= 0 {
+		return rounds
+	}
+	return min(rounds, 1+int((last-first)*4/(wait*3)))
+}
+
+// firstRound is the start of the last bin of the earliest round in the ring.
+func (g *group) firstRound(end int64) int64 {
+	for k := int64(ticks); k > 0; k-- {
+		if t := &g.ring[slot(end-k*second)]; t.lastRound != 0 {
+			return t.lastRound
+		}
+	}
+	return 0
 }
 
 // coincidence returns z and rho of c pairs within a bin out of p within a window.

@@ -11,8 +11,8 @@ import (
 // bins, or, for timers too fast to leave one, half a second since its start.
 const (
 	roundClients = 3
-	roundPause   = 3 * int64(Bin) // from the start of the last bin
-	roundLongest = 10 * int64(Bin)
+	roundPause   = 3 // bins, from the start of the last
+	roundLongest = 10
 )
 
 // rounds tells rounds apart, also across ticks.
@@ -25,13 +25,20 @@ type rounds struct {
 func (r *rounds) follow(mask uint32, at int64) (begun, last int64) {
 	for ; mask != 0; mask &= mask - 1 {
 		last = at + int64(bits.TrailingZeros32(mask))*int64(Bin)
-		if r.last == 0 || last-r.last >= roundPause || last-r.start >= roundLongest {
-			r.start = last
-			begun++
-		}
-		r.last = last
+		begun += r.next(last, int64(Bin))
 	}
 	return begun, last
+}
+
+// next takes a bin of the given width that belongs to a round, and returns 1 if one
+// begins in it.
+func (r *rounds) next(at, width int64) (begun int64) {
+	if r.last == 0 || at-r.last >= roundPause*width || at-r.start >= roundLongest*width {
+		r.start = at
+		begun = 1
+	}
+	r.last = at
+	return begun
 }
 
 // roundBins returns the bins, one bit each, that belong to a round.
@@ -48,6 +55,7 @@ func (t *tally) roundBins() (mask uint32) {
 func (t *tally) sum() tick {
 	k := tick{clients: t.retry.windowClients, peak: slices.Max(t.all[:])}
 	k.c, k.p, k.retries, k.squares = t.retry.pairs()
+	k.index = t.retry.index
 	k.firstC, k.firstP, _, _ = t.first.pairs()
 	return k
 }

@@ -3,15 +3,25 @@ package herd
 // Member is what the Herd remembers of one client. It holds no pointer and
 // belongs in the client's record; the zero Member has done nothing.
 type Member struct {
-	window [kinds]uint32 // second of its latest event, plus one
-	n      [kinds]uint32 // events in that second
-	inBin  [kinds]uint32 // events in the bin of the latest
-	bin    [kinds]uint8
-	group  [kinds]uint8 // agent group all events of that second count for
+	window    [kinds]uint32 // second of its latest event, plus one
+	n         [kinds]uint16 // events in that second
+	inBin     [kinds]uint16 // events in the bin of the latest
+	bin       [kinds]uint8
+	group     [kinds]uint8 // agent group all events of that second count for
+	wideGroup uint8        // the same of the widest window
+	waves     uint8        // retries that fell into a round at a wider scale, 255 at most
+	// Retries in the quarter of a second of the latest, and in the windows of the wider
+	// scales.
+	inQuarter uint16
+	inWide    [wider]uint16
 	// Attempt numbers (one bit each) at which it has waited in this epoch of the
 	// waits and in the one before, so that a cell counts each client once.
 	waited, waitedBefore uint16
 }
+
+// Waves is how many of the client's retries fell into a round at a wider scale, 255 at
+// most.
+func (m *Member) Waves() int { return int(m.waves) }
 
 const (
 	firstKind = iota
@@ -29,6 +39,7 @@ type Shard struct {
 type tally struct {
 	all          [bins]uint32 // every arrival
 	first, retry counts
+	wide         wideTick
 	touched      bool
 }
 
@@ -38,6 +49,7 @@ type counts struct {
 	clients       [bins]uint32 // distinct
 	same          [bins]int64  // pairs of one client within the bin
 	sameWindow    int64        // pairs of one client within the second
+	index         int64        // sum of the retries' numbers
 	windowClients uint32
 }
 
@@ -46,7 +58,7 @@ type counts struct {
 func (s *Shard) First(m *Member, agent int, start int64) {
 	g := s.clamp(agent)
 	s.arrive(g, binOf(start))
-	s.count(m, firstKind, g, start)
+	s.count(m, firstKind, g, start, 0)
 }
 
 // shortest is the least wait, in ns, of a retry that is counted for coincidence
@@ -64,8 +76,12 @@ func (s *Shard) Retry(m *Member, agent int, attempt int32, start, gap int64) {
 		return
 	}
 	s.wait(m, g, attempt, start, gap)
-	s.count(m, retryKind, g, start)
+	s.wide(m, g, attempt, start)
+	s.count(m, retryKind, g, start, number(attempt))
 }
+
+// number is that of a retry, as far as a Reading may hold so many of one client.
+func number(attempt int32) int64 { return int64(min(attempt-1, ticks*int32(second/shortest))) }
 
 func (s *Shard) clamp(agent int) uint8 { return uint8(min(max(agent, 0), len(s.tallies)-1)) }
 
@@ -80,8 +96,8 @@ func (s *Shard) arrive(g, bin uint8) {
 
 // count adds an event of a client. A client that speaks as several agents within
 // one second counts for the first of them, so that its pairs with itself can be
-// removed exactly.
-func (s *Shard) count(m *Member, kind int, g uint8, start int64) {
+// removed exactly; what it sends within one second beyond 65,535 is left out.
+func (s *Shard) count(m *Member, kind int, g uint8, start, number int64) {
 	w, bin := windowOf(start), binOf(start)
 	switch {
 	case m.window[kind] != w:
@@ -89,9 +105,12 @@ func (s *Shard) count(m *Member, kind int, g uint8, start int64) {
 	case m.bin[kind] != bin:
 		m.bin[kind], m.inBin[kind] = bin, 0
 	}
-	s.tallies[0].of(kind).add(bin, m.inBin[kind], m.n[kind])
+	if m.n[kind] == most {
+		return
+	}
+	s.tallies[0].of(kind).add(bin, m.inBin[kind], m.n[kind], number)
 	if own := m.group[kind]; own != 0 {
-		s.tallies[own].of(kind).add(bin, m.inBin[kind], m.n[kind])
+		s.tallies[own].of(kind).add(bin, m.inBin[kind], m.n[kind], number)
 		s.tallies[own].touched = true
 	}
 	m.n[kind]++
@@ -109,7 +128,8 @@ func (t *tally) of(kind int) *counts {
 
 // add counts an event of a client that already has inBin events in the bin and
 // inWindow in the second.
-func (c *counts) add(bin uint8, inBin, inWindow uint32) {
+func (c *counts) add(bin uint8, inBin, inWindow uint16, number int64) {
+	c.index += number
 	c.n[bin]++
 	c.same[bin] += int64(inBin)
 	c.sameWindow += int64(inWindow)
@@ -139,6 +159,7 @@ func (t *tally) add(o *tally) {
 	}
 	t.first.merge(&o.first)
 	t.retry.merge(&o.retry)
+	t.wide.add(&o.wide)
 	t.touched = true
 }
 
@@ -149,6 +170,7 @@ func (c *counts) merge(o *counts) {
 		c.same[b] += o.same[b]
 	}
 	c.sameWindow += o.sameWindow
+	c.index += o.index
 	c.windowClients += o.windowClients
 }
 

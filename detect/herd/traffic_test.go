@@ -2,6 +2,7 @@ package herd
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -99,6 +100,56 @@ func nulls() []null {
 	}
 }
 
+// demands are shapes of demand, over two minutes and a half, of which each request may
+// be refused: rates per second, at most top.
+func demands() []struct {
+	name string
+	top  float64
+	rate func(t float64) float64
+} {
+	sine := func(period float64) func(float64) float64 {
+		return func(t float64) float64 { return 20 * (1 + .9*math.Sin(2*math.Pi*t/period)) }
+	}
+	return []struct {
+		name string
+		top  float64
+		rate func(t float64) float64
+	}{
+		{"poisson 0.5/s", .5, constant(.5)},
+		{"poisson 3/s", 3, constant(3)},
+		{"poisson 20/s", 20, constant(20)},
+		{"ramp 1 to 40/s", 40, func(t float64) float64 { return 1 + 39*t/150 }},
+		{"sine of 3 s", 38, sine(3)},
+		{"sine of 10 s", 38, sine(10)},
+		{"sine of 60 s", 38, sine(60)},
+		{"burst of 2 s", 100, func(t float64) float64 {
+			if t > 30.37 && t < 32.61 {
+				return 100
+			}
+			return 3
+		}},
+		{"bursts of 4 s every 30 s", 40, func(t float64) float64 {
+			if math.Mod(t, 30) > 10.2 && math.Mod(t, 30) < 14.2 {
+				return 40
+			}
+			return 2
+		}},
+	}
+}
+
+// refusals are the retries of a demand: each request is refused six times in ten, and
+// so is each retry; a client waits the same time before each of its retries.
+func refusals(r *rand.Rand, demand []event, wait float64) (out []event) {
+	for i, e := range demand {
+		t := e.at
+		for k := int32(2); k <= 9 && r.Float64() < .6; k++ {
+			t += ns(wait + latency*r.ExpFloat64())
+			out = append(out, event{at: t, gap: ns(wait), client: i, agent: 1, attempt: k})
+		}
+	}
+	return out
+}
+
 // storm is a herd: clients refused together, each retrying by one policy.
 type storm struct {
 	clients int
@@ -146,10 +197,24 @@ func floorFull(r *rand.Rand, k int) float64 {
 	return 1 + min(8, .2*math.Pow(2, float64(k-1)))*r.Float64()
 }
 
-// fires is the rule lockstep of signatures-trial (the product reads it from
-// rules/signatures).
-func fires(r *Reading) bool {
-	return r.JKnown && r.J < .05 && r.Z >= 5 && r.Rho >= 2.5 && r.Coincidences >= 10 && r.Clients >= 5 && r.Rounds >= 2
+// fires is the rule lockstep of signatures-trial, with z corrected for three scales and
+// what the wider ones ask for (the product reads it from rules/signatures).
+func fires(h *Herd, group int) bool { return len(firesAt(h, group)) > 0 }
+
+// firesAt tells at which scales it fires.
+func firesAt(h *Herd, group int) (at []Scale) {
+	r := h.Reading(group)
+	if !r.JKnown || r.J >= .05 || r.Clients < 5 {
+		return nil
+	}
+	for s := range Scales {
+		c := h.At(group, s)
+		wide := s == Instant || r.Clients >= 10 && c.Bins <= 2.5 && c.Share >= .5 && r.MedianGap >= 4*int64(s.Width())
+		if wide && c.Z >= 5.21 && c.Rho >= 2.5 && c.Pairs >= 20 && c.Rounds >= 2 {
+			at = append(at, s)
+		}
+	}
+	return at
 }
 
 // feed runs events through a Herd second by second and calls see after each
@@ -181,13 +246,19 @@ func population(events []event) []Member {
 }
 
 // fired tells whether the rule fires at any tick, for everyone or for agent 1.
-func fired(events []event) bool {
-	h, hit := NewHerd(2, 8), false
-	feed(h, population(events), events, func(int64) {
+func fired(events []event) bool { return firing(events) != "" }
+
+// firing tells what is read where the rule first fires; "" where it never does.
+func firing(events []event) (what string) {
+	h := NewHerd(2, 8)
+	feed(h, population(events), events, func(now int64) {
 		for g := range 2 {
-			r := h.Reading(g)
-			hit = hit || fires(&r)
+			for _, s := range firesAt(h, g) {
+				if what == "" {
+					what = fmt.Sprintf("after %d s, group %d, within %v: %+v %+v", (now-epoch0)/second, g, s.Width(), h.At(g, s), h.Reading(g))
+				}
+			}
 		}
 	})
-	return hit
+	return what
 }

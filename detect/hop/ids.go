@@ -52,10 +52,19 @@ func RelateByID(a, b *Sketch, resolution time.Duration) Link {
 	return link
 }
 
-// Attempts counts what outer and inner hops saw of ids that both have: so many
-// requests at the outer, so many attempts at the inner ones. Each side may be
+// Fan is what a hop made of the requests it received, as far as ids tell that both
+// its side and the one behind it saw. One id at several services is no repetition, nor
+// what was asked again though it had succeeded.
+type Fan struct {
+	Requests, Attempts int     // at the outer hop; at the inner ones, whatever was asked
+	Repeated, Retries  int     // ids of which a failed attempt was sent again; how often
+	Most               int     // attempts at one thing at most
+	At                 []int64 // when those requests came, by the outer clock, in order
+}
+
+// Fanned counts what outer and inner hops saw of ids that both have. Each side may be
 // several hosts.
-func Attempts(outer, inner []*Sketch) (requests, attempts int) {
+func Fanned(outer, inner []*Sketch) (f Fan) {
 	level := uint(0)
 	count := func(side []*Sketch) map[uint64]int {
 		n := map[uint64]int{}
@@ -73,11 +82,56 @@ func Attempts(outer, inner []*Sketch) (requests, attempts int) {
 	ofOuter, ofInner := count(outer), count(inner)
 	for key, n := range ofInner {
 		if m := ofOuter[key]; m > 0 && kept(key, level) {
-			requests += m
-			attempts += n
+			f.Requests += m
+			f.Attempts += n
+			f.repeat(outer, inner, key)
 		}
 	}
-	return requests, attempts
+	slices.Sort(f.At)
+	return f
+}
+
+// repeat counts what of an id was sent again.
+func (f *Fan) repeat(outer, inner []*Sketch, key uint64) {
+	type tries struct{ n, failed int }
+	at := map[uint64]tries{}
+	each(inner, key, func(x Sighting) {
+		t := at[x.What]
+		if t.n++; x.Failed {
+			t.failed++
+		}
+		at[x.What] = t
+	})
+	again := 0
+	for _, t := range at {
+		if k := min(t.failed, t.n-1); k > 0 {
+			again += k
+			f.Most = max(f.Most, k+1)
+		}
+	}
+	if again == 0 {
+		return
+	}
+	f.Repeated++
+	f.Retries += again
+	each(outer, key, func(x Sighting) { f.At = append(f.At, x.Start) })
+}
+
+// each calls see for the sightings of a key.
+func each(side []*Sketch, key uint64, see func(Sighting)) {
+	for _, s := range side {
+		if s != nil {
+			for _, x := range s.rare(key) {
+				see(x)
+			}
+		}
+	}
+}
+
+// Attempts is Fanned's count of requests at the outer hop, and of attempts at the inner.
+func Attempts(outer, inner []*Sketch) (requests, attempts int) {
+	f := Fanned(outer, inner)
+	return f.Requests, f.Attempts
 }
 
 // shared are the keys that both saw, sorted.

@@ -58,8 +58,8 @@ func TestIDsAtOneHop(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		a, b := NewSketch(), NewSketch()
 		for _, x := range numbered(r, 6+r.IntN(50)) {
-			a.Add(x.key, Sighting{x.start, x.end, x.client})
-			b.Add(x.key, Sighting{x.start + 3e9 + r.Int64N(1e6), x.end + 3e9 + r.Int64N(1e6), x.client})
+			a.Add(x.key, Sighting{Start: x.start, End: x.end, Client: x.client})
+			b.Add(x.key, Sighting{Start: x.start + 3e9 + r.Int64N(1e6), End: x.end + 3e9 + r.Int64N(1e6), Client: x.client})
 		}
 		if l := RelateByID(a, b, 0); l.Relation != Same || l.Offset < 2999*time.Millisecond || l.Offset > 3002*time.Millisecond {
 			t.Errorf("seed %d: %+v", seed, l)
@@ -78,8 +78,8 @@ func TestIDsOfHostsBehindABalancer(t *testing.T) {
 			if r.IntN(2) == 0 {
 				s = b
 			}
-			s.Add(x.key, Sighting{x.start, x.end, x.client})
-			own.Add(r.Uint64(), Sighting{x.start, x.end, x.client})
+			s.Add(x.key, Sighting{Start: x.start, End: x.end, Client: x.client})
+			own.Add(r.Uint64(), Sighting{Start: x.start, End: x.end, Client: x.client})
 		}
 		for _, o := range []*Sketch{b, own, nil, NewSketch()} {
 			if l := RelateByID(a, o, 0); l.Relation >= Same {
@@ -99,7 +99,7 @@ func TestIDsOfHostsInTurn(t *testing.T) {
 			first := r.IntN(2)
 			for try := range 4 {
 				took := 5e6 + r.Int64N(60e6)
-				hosts[(first+try)%2].Add(x.key, Sighting{x.start, x.start + took, x.client})
+				hosts[(first+try)%2].Add(x.key, Sighting{Start: x.start, End: x.start + took, Client: x.client})
 				x.start += took + 1e9
 			}
 		}
@@ -118,10 +118,10 @@ func TestIDsOfPodsBehindAGateway(t *testing.T) {
 		for _, x := range numbered(r, 40+r.IntN(3000)) {
 			at := x.start + 1e6
 			for range 3 {
-				pods[r.IntN(3)].Add(x.key, Sighting{at, at + 4e6, 7})
+				pods[r.IntN(3)].Add(x.key, Sighting{Start: at, End: at + 4e6, Client: 7})
 				at += 4e6 + 25e6 + r.Int64N(50e6)
 			}
-			gateway.Add(x.key, Sighting{x.start, at, x.client})
+			gateway.Add(x.key, Sighting{Start: x.start, End: at, Client: x.client})
 		}
 		for i, pod := range pods {
 			if l := RelateByID(gateway, pod, time.Millisecond); l.Relation != Layer || !l.Inside || l.Offset > l.Error || -l.Offset > l.Error {
@@ -133,6 +133,39 @@ func TestIDsOfPodsBehindAGateway(t *testing.T) {
 		}
 		if n, k := Attempts([]*Sketch{gateway}, pods); n == 0 || k != 3*n {
 			t.Errorf("seed %d: %d attempts for %d", seed, k, n)
+		}
+	}
+}
+
+// What failed and was sent again under one id is counted; one id at several services is
+// not, nor what had succeeded.
+func TestWhatAHopSentAgain(t *testing.T) {
+	outer, orders, stock := NewSketch(), NewSketch(), NewSketch()
+	r := rand.New(rand.NewPCG(3, 9))
+	for i := range int64(60) {
+		key, at := r.Uint64(), i*1e9
+		outer.Add(key, Sighting{Start: at, End: at + 9e8})
+		stock.Add(key, Sighting{Start: at + 1e6, End: at + 2e6, What: 2})
+		tries := int64(1)
+		if i%3 == 0 {
+			tries = 3
+		}
+		for k := range tries {
+			orders.Add(key, Sighting{Start: at + k*1e8, End: at + k*1e8 + 5e7, What: 1, Failed: k+1 < tries})
+		}
+		if i%3 == 1 { // asked once more, though it was answered
+			orders.Add(key, Sighting{Start: at + 5e8, End: at + 6e8, What: 1})
+		}
+	}
+	f := Fanned([]*Sketch{outer, nil}, []*Sketch{orders, stock})
+	// Twenty of sixty had two failures each: forty retries. At both services there were
+	// 60 + 60 + 40 + 20 exchanges.
+	if f.Requests != 60 || f.Attempts != 180 || f.Repeated != 20 || f.Retries != 40 || f.Most != 3 {
+		t.Errorf("%+v", f)
+	}
+	for i, at := range f.At {
+		if at != int64(i)*3e9 {
+			t.Fatalf("sent again at %v", f.At)
 		}
 	}
 }

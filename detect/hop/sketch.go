@@ -7,6 +7,8 @@ package hop
 type Sighting struct {
 	Start, End int64  // Unix ns, by the source's own clock
 	Client     uint64 // who asked, as far as the source knows
+	What       uint64 // what was asked
+	Failed     bool   // in vain, though the same may succeed later
 }
 
 const (
