@@ -51,15 +51,20 @@ func (p *Replay) keepFinal() {
 // exchanges of some clients alone, as if there had been no others. It reads the same
 // spool, takes a quarter of the memory that p has for checkpoints, and belongs to
 // the goroutine of p.
-func (p *Replay) Only(c Clients) *Replay {
+func (p *Replay) Only(c Clients) (*Replay, error) {
 	if !p.lent {
 		p.lent = true
 		p.points.bound(p.points.max - p.points.max/4)
 	}
 	q := &Replay{rec: p.rec, c: cursor{s: p.rec.spool}, chains: map[uint64]openChain{}, only: c.has}
 	q.points = checkpoints{interval: 10 * tick, max: p.points.max / 3}
+	lore, err := p.rec.rehearse(q.passes)
+	if err != nil {
+		return nil, err
+	}
+	q.lore = lore
 	q.restart()
-	return q
+	return q, nil
 }
 
 // Clients is how many clients have been seen so far.
@@ -69,7 +74,7 @@ func (p *Replay) Clients() int { return int(p.e.pop.clients) }
 // clients alone begins when the recording does, not with the first of them: before
 // that they were silent.
 func (p *Replay) restart() {
-	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
+	p.e, p.tally = p.engine(), 0
 	p.e.sources = sourcesOf(p.rec.inlets, p.rec.standings)
 	if p.row != nil {
 		p.e.tell = p.tellRow

@@ -48,7 +48,10 @@ func TestOnlySomeClients(t *testing.T) {
 		if pass.Len() != want.ClientCount {
 			t.Errorf("%s: %d clients pass, want %d", agent, pass.Len(), want.ClientCount)
 		}
-		q := p.Only(pass)
+		q, err := p.Only(pass)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, to := range []int64{all.Start + 10e9, all.Start + 25e9, all.Start + 12e9, to} {
 			if err := q.Seek(context.Background(), to); err != nil {
 				t.Fatal(err)
@@ -84,12 +87,18 @@ func TestOnlyNobodyAndAll(t *testing.T) {
 	p := recording(t, play(t, crowd, 2), detect.Options{})
 	runAll(t, p)
 	want := p.Snapshot(detect.View{})
-	everybody := p.Only(p.Passing(func(*detect.Client) bool { return true }, false))
+	everybody, err := p.Only(p.Passing(func(*detect.Client) bool { return true }, false))
+	if err != nil {
+		t.Fatal(err)
+	}
 	runAll(t, everybody)
 	got := everybody.Snapshot(detect.View{})
 	got.Seq = want.Seq
 	same(t, "all clients", got, want)
-	nobody := p.Only(p.Passing(func(*detect.Client) bool { return false }, false))
+	nobody, err := p.Only(p.Passing(func(*detect.Client) bool { return false }, false))
+	if err != nil {
+		t.Fatal(err)
+	}
 	runAll(t, nobody)
 	if s := nobody.Snapshot(detect.View{}); s.Totals.Exchanges != 0 || s.ClientCount != 0 || s.Verdict.State == detect.Storm {
 		t.Errorf("nobody: %+v, %d clients, %v", s.Totals, s.ClientCount, s.Verdict.State)

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"stormwatch/detect/chain"
 )
 
 // Replay runs an engine over a sealed Recording, to any moment and back. It
@@ -26,6 +28,7 @@ type Replay struct {
 	lent   bool    // some of the memory for checkpoints is another's
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
+	lore   chain.Lore
 }
 
 // openChain is a chain that may still grow, for the rows told of it.
@@ -41,13 +44,25 @@ func NewReplay(r *Recording) (*Replay, error) {
 	}
 	p := &Replay{rec: r, c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
 	if a := r.ahead; a == nil {
-		p.e = newEngine(r.opt, r.names)
+		lore, err := r.rehearse(p.passes)
+		if err != nil {
+			return nil, err
+		}
+		p.lore = lore
+		p.e = p.engine()
 	} else if p.e, a.e = a.e, nil; p.e == nil {
 		return nil, errOnce
 	}
 	p.points = checkpoints{interval: 10 * tick, max: r.opt.MaxCheckpoints}
 	p.e.sources = sourcesOf(r.inlets, r.standings)
 	return p, nil
+}
+
+// engine has judged nothing yet.
+func (p *Replay) engine() *engine {
+	e := newEngine(p.rec.opt, p.rec.names)
+	e.chains.Begin(p.lore)
+	return e
 }
 
 // errOnce is the error of asking more of a Recording with Options.Once than it has.

@@ -76,7 +76,8 @@ func (h *playhead) sift(ctx context.Context) (moved bool, err error) {
 	switch {
 	case s.name == "" || v.Filter == nil:
 	case s.r == nil:
-		return h.settle(&v) || moved, nil
+		begun, err := h.settle(&v)
+		return begun || moved, err
 	case !s.whole:
 		return true, h.pass(ctx)
 	case s.at != h.at:
@@ -86,19 +87,20 @@ func (h *playhead) sift(ctx context.Context) (moved bool, err error) {
 }
 
 // settle begins the pass if anybody passes by now.
-func (h *playhead) settle(v *detect.View) bool {
+func (h *playhead) settle(v *detect.View) (bool, error) {
 	s, began := &h.sieve, time.Now()
 	if s.at == h.at || !s.pause.due(began) {
-		return false
+		return false, nil
 	}
 	s.at = h.at
 	pass := h.r.Passing(v.Filter, v.Lasting)
 	s.pause.took(began)
 	if pass.Len() == 0 {
-		return false
+		return false, nil
 	}
-	s.stretch = stretch{h.r.Only(pass), h.start, firstStep}
-	return true
+	r, err := h.r.Only(pass)
+	s.stretch = stretch{r, h.start, firstStep}
+	return true, err
 }
 
 // pass goes on with the pass for a slice, up to the end: what happened to these
