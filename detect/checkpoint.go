@@ -25,7 +25,7 @@ func (e *engine) clone() *engine {
 	c.recent.at = slices.Clone(e.recent.at)
 	c.sources = slices.Clone(e.sources)
 	c.lot.parked = slices.Clone(e.lot.parked)
-	c.habits, c.toldHabits = e.habits.clone(), nil
+	c.habits, c.toldHabits, c.troubles = e.habits.clone(), nil, e.troubles.clone()
 	c.judge = e.judge.clone()
 	return &c
 }
@@ -78,7 +78,18 @@ func (c *checkpoints) due(now int64) bool {
 
 func (c *checkpoints) add(k checkpoint) {
 	c.list = append(c.list, k)
-	for c.bytes() > c.max {
+	c.thin(c.max)
+}
+
+// bound sets how much they may take together.
+func (c *checkpoints) bound(most int64) {
+	c.max = most
+	c.thin(most)
+}
+
+// thin leaves out every other one until they take no more than most.
+func (c *checkpoints) thin(most int64) {
+	for len(c.list) > 0 && c.bytes() > most {
 		thin := c.list[:0]
 		for i, k := range c.list {
 			if i%2 == 0 && len(c.list) > 1 {

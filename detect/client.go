@@ -84,6 +84,7 @@ type secondCounts struct {
 	uncovered                               int64           // retries that keep to no hint
 	orphans                                 int64           // answers without a request
 	unread                                  int64           // ended in a way that could not be seen; in none of the others
+	mistaken                                int64           // answered 4xx, which no repeat would mend: neither failed nor good
 	behind                                  behind
 }
 
@@ -273,8 +274,11 @@ func (e *engine) countOutcome(d *delta, c *client, f *flight) {
 		c.lately.drop(uint32(f.op))
 		c.failed++
 	}
-	if broken {
+	switch status := r.Effective(); {
+	case broken:
 		d.sum.failed++
+	case status >= 400 && status < 500:
+		d.sum.mistaken++
 	}
 	if !refused || r.Reason == capture.BodyRefusal || r.Hint.State == capture.NotObservable {
 		return

@@ -48,6 +48,7 @@ type engine struct {
 	habits     habits
 	toldHabits []toldHabit // by group, as views asked last
 	scopes     scopes
+	troubles   troubles
 	narrow     bool // as of the second before: who is refused means something
 	skewed     bool // as of the second before: the dates that servers name are told by another clock
 	recent     ring
@@ -132,8 +133,10 @@ func (e *engine) bygone(r *record) {
 		n.refused, n.failed = 1, 1
 	case r.Failed():
 		c.failed++
-		if faulty(r) {
+		if status := r.Effective(); faulty(r) {
 			n.failed = 1
+		} else if status >= 400 && status < 500 {
+			n.mistaken = 1
 		}
 	default:
 		c.ok++
@@ -237,6 +240,7 @@ func (e *engine) second() {
 	e.merge()
 	e.enlist()
 	e.scopes.see(e)
+	e.troubles.note(e)
 	e.narrow = e.mixed()
 	w, _ := e.pop.last(e.now+tick, window)
 	e.skewed = w.hints.dates.skewed()

@@ -29,11 +29,39 @@ func evidenceOf(f *found, feature rules.FeatureID) float64 {
 
 // findings tells what was found, at a moment or over the whole of the input.
 func (j *judge) findings(e *engine, whole bool) []Finding {
-	out := make([]Finding, 0, len(j.found))
-	for i := range j.found {
-		out = append(out, j.finding(e, &j.found[i]))
+	list := j.episodes()
+	out := make([]Finding, 0, len(list))
+	for i := range list {
+		out = append(out, j.finding(e, &list[i]))
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return inOrder(&a, &b, whole) })
+	return out
+}
+
+// oneEpisode is how long the behaviour behind a finding may be absent before it
+// counts as another one that has come: as long as the calm that ends an incident.
+const oneEpisode = recoverHold
+
+// episodes are what was found, with those of one signature and scope as one where
+// what shows the later began before the earlier was over, or soon after: it began
+// and was proven with the first, and tells and ends as the last.
+func (j *judge) episodes() []found {
+	out := make([]found, 0, len(j.found))
+	for i := range j.found {
+		f := j.found[i]
+		k := len(out) - 1
+		for k >= 0 && (out[k].sig.ID != f.sig.ID || scopeName(&out[k]) != scopeName(&f)) {
+			k--
+		}
+		if k < 0 || out[k].over == 0 || f.onset-out[k].over >= oneEpisode {
+			out = append(out, f)
+			continue
+		}
+		first := &out[k]
+		f.onset, f.detected, f.censored, f.at = min(first.onset, f.onset), first.detected, first.censored, first.at
+		f.groups |= first.groups
+		out[k] = f
+	}
 	return out
 }
 

@@ -159,13 +159,12 @@ func (j *judge) outwards(e *engine, v *Verdict) {
 		v.Do = "Halve the concurrency of calls to " + whom + ", pause the back-fill, and hold every retry until the wait that the answer names is over."
 	}
 	v.Dont = "Do not add workers, keys or addresses to get more through: the limit may count them together, and vendors block for it."
-	v.NextEvidence = append(v.NextEvidence, ticket(worst, &e.histories.of(worst).obeys, whom))
+	v.NextEvidence = append(v.NextEvidence, ticket(e.troubles[at], &e.histories.of(worst).obeys, whom))
 }
 
 // worstUpstream is who refused most, nil where nobody did.
 func (e *engine) worstUpstream() (worst *client, at uint32) {
-	const most = 4096                                                    // looked at: of more that one client calls, the first
-	for id := uint32(1); id < uint32(min(e.clients.len(), most)); id++ { // 0 is the row of all others, whom no ticket reaches
+	for id := uint32(1); id < uint32(min(e.clients.len(), mostTroubled)); id++ { // 0 is the row of all others, whom no ticket reaches
 		if c := e.clients.at(id); c.refused+c.failed > 0 && (worst == nil || c.refused+c.failed > worst.refused+worst.failed) {
 			worst, at = c, id
 		}
@@ -173,10 +172,10 @@ func (e *engine) worstUpstream() (worst *client, at uint32) {
 	return worst, at
 }
 
-// ticket is what the vendor is to be told.
-func ticket(c *client, kept *obeys, whom string) string {
+// ticket is what the vendor is to be told, of the time since the onset.
+func ticket(t trouble, kept *obeys, whom string) string {
 	text := fmt.Sprintf("for the vendor's ticket: %s refused %d and failed %d of %d requests from %s to %s UTC",
-		whom, c.refused, c.failed, c.attempts, stamp(c.firstSeen), stamp(c.lastSeen))
+		whom, t.refused, t.failed, t.answers, stamp(t.from), stamp(t.to))
 	switch o := kept.reading(); {
 	case o.N == 0:
 		text += ", and named no wait that could be kept to"

@@ -159,6 +159,7 @@ func (s *secondCounts) add(o *secondCounts) {
 		s.again[k] += n
 	}
 	s.unread += o.unread
+	s.mistaken += o.mistaken
 	s.orphans += o.orphans
 	s.behind.add(&o.behind)
 }

@@ -61,8 +61,8 @@ func (s *start) takes(r *record, target []byte) bool {
 	return s.n <= rehearsed && s.text <= rehearsedText && r.Start-s.from <= rehearsedFor
 }
 
-// rehearse goes through the start of the spool.
-func (r *Recording) rehearse() (chain.Lore, error) {
+// rehearse goes through the start of the spool, or of what passes of it.
+func (r *Recording) rehearse(passes func(*record) bool) (chain.Lore, error) {
 	return rehearse(r.opt, r.names, func(hear func(*record, []byte) bool) error {
 		for c := (&cursor{s: r.spool}); ; c.i++ {
 			rec, err := c.peek()
@@ -72,7 +72,7 @@ func (r *Recording) rehearse() (chain.Lore, error) {
 			if err != nil {
 				return err
 			}
-			if r.standings[rec.source].primary && !hear(rec, c.cur.target(rec)) {
+			if r.standings[rec.source].primary && passes(rec) && !hear(rec, c.cur.target(rec)) {
 				return nil
 			}
 		}

@@ -21,8 +21,11 @@ type Replay struct {
 	tally  int
 	points checkpoints
 	row    func(*Row) error
-	failed error // of row
-	kept   int   // chains that were left when they were last gone through
+	failed error   // of row
+	kept   int     // chains that were left when they were last gone through
+	only   []bool  // clients taken in, by number; nil all
+	final  *engine // the state at the end, where it is kept
+	lent   bool    // some of the memory for checkpoints is another's
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
 	lore   chain.Lore
@@ -41,7 +44,7 @@ func NewReplay(r *Recording) (*Replay, error) {
 	}
 	p := &Replay{rec: r, c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
 	if a := r.ahead; a == nil {
-		lore, err := r.rehearse()
+		lore, err := r.rehearse(p.passes)
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +126,7 @@ func (p *Replay) RunAll(ctx context.Context) error {
 		return err
 	}
 	p.e.finish()
+	p.keepFinal()
 	return p.failed
 }
 
@@ -155,7 +159,7 @@ func (p *Replay) RunTo(ctx context.Context, t int64) error {
 			}
 			p.mark()
 		}
-		if p.e.sources[rec.source].Primary {
+		if p.e.sources[rec.source].Primary && p.passes(rec) {
 			i := p.e.take(rec, p.c.cur.target(rec))
 			p.e.land(i)
 			if p.row != nil {
@@ -180,6 +184,7 @@ func (p *Replay) mark() {
 	if p.row != nil || p.points.max < 0 || !p.points.due(p.e.now) || p.e.size() > p.points.max {
 		return
 	}
+	p.points.thin(p.points.max - p.e.size()) // before the copy is made: both would be too much
 	chunkIndex, i := p.c.at()
 	p.points.add(checkpoint{at: p.e.now, chunk: chunkIndex, index: i, tally: p.tally, state: p.e.clone()})
 }
@@ -199,8 +204,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 		}
 		return p.RunTo(ctx, t)
 	}
-	p.e, p.tally = p.engine(), 0
-	p.e.sources, p.e.tell = sourcesOf(p.rec.inlets, p.rec.standings), p.tellRow
+	p.restart()
 	if err := p.c.seek(0, 0); err != nil {
 		return err
 	}

@@ -19,18 +19,28 @@ func Some(v float64) Number { return Number{v, true} }
 
 // View says which part of the state a Snapshot shall hold.
 type View struct {
-	TopK     int          // clients listed; 0 means 500
-	Client   string       // label of the client whose chains are wanted; "" none
-	From, To int64        // range of the timeline, Unix ns; 0 means all
-	Bins     int          // timeline bins at most; 0 means 240
-	Filter   ClientFilter // clients that pass are listed; nil lists all
-	Whole    bool         // judge the input as a whole: the verdict is the worst it has been
-	Arrivals bool         // the retries' arrivals are wanted, folded by Period
-	Period   int64        // ns; 0 means the one that fits best
+	TopK       int          // clients listed; 0 means 500
+	Client     string       // label of the client whose chains are wanted; "" none
+	From, To   int64        // range of the timeline, Unix ns; 0 means all
+	Bins       int          // timeline bins at most; 0 means 240
+	Filter     ClientFilter // clients that pass are listed; nil lists all
+	FilterName string       // for whoever plays the recording: another filter has another
+	Lasting    bool         // the Filter asks what clients are, not what they did
+	Whole      bool         // judge the input as a whole: the verdict is the worst it has been
+	Arrivals   bool         // the retries' arrivals are wanted, folded by Period
+	Period     int64        // ns; 0 means the one that fits best
 }
 
 // ClientFilter selects rows of the client table.
 type ClientFilter func(*Client) bool
+
+// Filtered says how far a filter reaches into a Snapshot.
+type Filtered struct {
+	Name        string  // of the filter; "" none
+	Whole       bool    // all there is in it is of the clients that pass, as if there were no others; else their rows alone
+	Clients, Of int     // with Whole: so many clients pass, of all
+	Share       float64 // 0..1: how far the pass over the recording is that makes it whole
+}
 
 // Snapshot is all that a screen or report shows. Slices are never nil-sensitive
 // and never changed after publication.
@@ -41,6 +51,7 @@ type Snapshot struct {
 	Perspective string // "server" or "client"
 	Live        bool
 	Loaded      float64 // share of a recorded input read, 0..1
+	Filtered    Filtered
 
 	Sources        []Source
 	Verdict        Verdict
@@ -163,6 +174,7 @@ type Party struct {
 type Totals struct {
 	Exchanges, LogicalRequests, Retries int64
 	Refused, Failed, Succeeded          int64
+	ClientErrors                        int64  // answered 4xx that is no refusal, 404 for one: neither failed nor succeeded
 	RetryShare, Amplification           Number // retries/exchanges; exchanges/logical requests
 	PerSuccess                          Number // exchanges per successful logical request
 	GaveUp, Wasted                      Number

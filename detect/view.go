@@ -78,7 +78,7 @@ func (e *engine) totals() Totals {
 	p := &e.pop
 	t := Totals{
 		Exchanges: p.total.attempts, LogicalRequests: p.total.first, Retries: p.total.retries,
-		Refused: p.total.refused, Failed: p.total.failed, Succeeded: p.total.good, Peak50ms: Some(float64(p.peak50)),
+		Refused: p.total.refused, Failed: p.total.failed, Succeeded: p.total.good, ClientErrors: p.total.mistaken, Peak50ms: Some(float64(p.peak50)),
 	}
 	if t.Exchanges > 0 {
 		t.RetryShare = Some(share(t.Retries, t.Exchanges))

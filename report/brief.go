@@ -17,19 +17,20 @@ func Brief(w io.Writer, s *detect.Snapshot, o Options) error {
 	var p page
 	head := glyph(v.State) + " " + strings.ToUpper(v.State.String())
 	if v.State != detect.Unknown {
-		head += " (cause: " + causeText(v.Cause) + "; confidence " + score(v.Confidence) + " " + Sure(v.Confidence) + ")"
+		head += " (cause: " + causeText(v.Cause) + "; confidence " + Confidence(v.Confidence) + lowered(s) + ")"
 	}
 	if v.Since != 0 {
-		head += " since " + since(v.Since, v.SinceCensored, date)
-		if v.Trend != "" {
-			head += ", " + v.Trend
-		}
+		head += " since " + sinceText(s)
 	}
 	if v.What != "" {
 		head += ": " + v.What
 	}
 	p.line(paint(clip(head, longest), v.State, o.Color))
-	for _, l := range []struct{ name, text string }{{"who", v.Who}, {"do", v.Do}, {"do not", v.Dont}} {
+	who := v.Who
+	if sizes := Sizes(s); who != "" && sizes != "" {
+		who = strings.TrimSuffix(who, ".") + "; at the end " + sizes
+	}
+	for _, l := range []struct{ name, text string }{{"who", who}, {"do", v.Do}, {"do not", v.Dont}} {
 		if l.text != "" {
 			p.line(clip(l.name+": "+l.text, longest))
 		}

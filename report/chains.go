@@ -41,39 +41,57 @@ func chainFacts(k *detect.Chain) string {
 	if k.Agent != "" {
 		parts = append(parts, "agent "+k.Agent)
 	}
-	if text := policyText(k.Policy); text != "" {
-		parts = append(parts, text)
+	if text := Policy(&k.Policy); text != "" {
+		parts = append(parts, "timing of "+text)
 	}
 	return strings.Join(parts, "; ")
 }
 
-// answer tells how an attempt was answered.
-func answer(a *detect.Attempt) string {
+// Answer tells in at most six columns how an attempt was answered: by a status, or
+// not at all.
+func Answer(a *detect.Attempt) string {
 	if code, ok := a.RPC.Code(); ok {
-		return "gRPC " + strconv.Itoa(code)
+		return "rpc " + strconv.Itoa(code)
 	}
 	if a.Status != 0 {
 		return strconv.Itoa(a.Status)
 	}
-	if a.Outcome == capture.Answered {
-		return "no status"
+	switch a.Outcome {
+	case capture.Reset:
+		return "reset"
+	case capture.Truncated:
+		return "cut"
+	case capture.Pending:
+		return "open"
+	case capture.NoAnswer, capture.Answered:
 	}
-	return a.Outcome.String()
+	return "none"
 }
 
-// asked tells the wait that an answer named.
-func asked(a *detect.Attempt) string {
-	switch {
-	case a.Hint.State == capture.NotObservable:
+// Asked tells in at most six columns what wait an answer named: "3s", "1.500s",
+// "never", "?" where it cannot be read.
+func Asked(a *detect.Attempt) string {
+	switch h := &a.Hint; {
+	case h.State == capture.NotObservable:
 		return unknown
-	case a.Hint.State == capture.Absent:
+	case h.State == capture.Absent:
 		return "none"
-	case a.Hint.Kind == capture.Malformed:
-		return "unreadable: " + clip(a.HintRaw, 40)
-	case a.Hint.Kind == capture.DoNotRetry:
-		return "do not retry"
+	case h.Kind == capture.Malformed:
+		return "?"
+	case h.Kind == capture.DoNotRetry:
+		return "never"
+	case h.Wait%1e9 == 0, h.Wait >= 60e9, h.Wait > 0 && h.Wait < 1e9:
+		return span(h.Wait)
 	}
 	return gap(detect.Some(float64(a.Hint.Wait) / 1e9))
+}
+
+// asked is Asked with the words that cannot be read.
+func asked(a *detect.Attempt) string {
+	if a.Hint.State == capture.Present && a.Hint.Kind == capture.Malformed {
+		return Asked(a) + " " + clip(a.HintRaw, 40)
+	}
+	return Asked(a)
 }
 
 // kept tells whether a retry kept to the wait that was named.
@@ -103,7 +121,7 @@ func (p *paper) chains(s *detect.Snapshot) {
 				break
 			}
 			a := &k.Attempts[n]
-			p.row(strconv.Itoa(a.N), utc(a.Start).Format("15:04:05.000"), gap(a.Gap), answer(a), md(asked(a)), kept(a), a.Evidence.String(), md(a.At))
+			p.row(strconv.Itoa(a.N), utc(a.Start).Format("15:04:05.000"), gap(a.Gap), Answer(a), md(asked(a)), kept(a), a.Evidence.String(), md(a.At))
 		}
 		p.blank()
 	}

@@ -248,7 +248,7 @@ func chainChart(k *detect.Chain) string {
 	for i := range list {
 		a := &list[i]
 		y := float64(chartTop + tall*i)
-		p.text(chartLeft-6, y+10, "end", answer(a))
+		p.text(chartLeft-6, y+10, "end", Answer(a))
 		if end := floorEnd(a); end > a.End {
 			fmt.Fprintf(p, `<rect class="floor" x="%s" y="%s" width="%s" height="%d"/>`+"\n", num(p.x(a.End)), num(y+2), num(p.x(end)-p.x(a.End)), tall-4)
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stormwatch/capture"
 	"stormwatch/detect"
 )
 
@@ -17,16 +18,12 @@ func verdictFacts(s *detect.Snapshot) []fact {
 	v := &s.Verdict
 	facts := []fact{{"verdict", glyph(v.State) + " " + strings.ToUpper(v.State.String())}}
 	if v.State != detect.Unknown {
-		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", score(v.Confidence) + ", " + Sure(v.Confidence)})
+		facts = append(facts, fact{"cause", causeText(v.Cause)}, fact{"confidence", Confidence(v.Confidence) + lowered(s)})
 	}
 	if v.Since != 0 {
-		text := since(v.Since, v.SinceCensored, date)
-		if v.Trend != "" {
-			text += "; " + v.Trend
-		}
-		facts = append(facts, fact{"since", text})
+		facts = append(facts, fact{"since", sinceText(s)})
 	}
-	facts = append(facts, fact{"who", v.Who}, fact{"do first", v.Do}, fact{"do not", v.Dont})
+	facts = append(facts, fact{"who", v.Who}, fact{"at the end", Sizes(s)}, fact{"do first", v.Do}, fact{"do not", v.Dont})
 	for _, e := range v.NextEvidence {
 		facts = append(facts, fact{"get next", e})
 	}
@@ -39,12 +36,95 @@ func verdictFacts(s *detect.Snapshot) []fact {
 	return facts
 }
 
+// sinceText tells the onset, how long it has lasted where it goes on, and the trend.
+func sinceText(s *detect.Snapshot) string {
+	v := &s.Verdict
+	text := since(v.Since, v.SinceCensored, date)
+	if lasted := s.At - v.Since; lasted > 0 && !v.SinceCensored && v.Trend != "ended" {
+		text += " (" + span(lasted) + ")"
+	}
+	if v.Trend != "" {
+		text += ", " + v.Trend
+	}
+	return text
+}
+
+// Confidence tells how sure something is, in a number and a word: "0.93 high".
+func Confidence(c float64) string { return score(c) + " " + Sure(c) }
+
+// Lossy is the share of units lost from which a loss is worth a word.
+const Lossy = 0.01
+
+// LossOf is the share of a source's units that were dropped or could not be read,
+// and whether there are any.
+func LossOf(h *capture.Health) (lost detect.Number, any bool) {
+	n := float64(h.Dropped) + float64(h.Unreadable())
+	all := float64(h.Read) + float64(h.Dropped)
+	if all == 0 {
+		return detect.Number{}, false
+	}
+	return detect.Some(min(n/all, 1)), n > 0
+}
+
+// Lost is how much is missing of the primary source that misses most; unknown where
+// that is too little to matter.
+func Lost(s *detect.Snapshot) (worst detect.Number) {
+	for i := range s.Sources {
+		lost, _ := LossOf(&s.Sources[i].Health)
+		if s.Sources[i].Primary && lost.V > max(worst.V, Lossy) {
+			worst = lost
+		}
+	}
+	return worst
+}
+
+// lowered says what lowers a confidence.
+func lowered(s *detect.Snapshot) string {
+	if lost := Lost(s); Known(lost) {
+		return ": " + percent(lost) + " of the input lost"
+	}
+	return ""
+}
+
+// Sizes tells how big it was in the seconds judged last, and how much real work got
+// through, with what that was before; "" where the input does not tell.
+func Sizes(s *detect.Snapshot) string {
+	r := &s.Recent
+	var parts []string
+	add := func(n, before detect.Number, show func(detect.Number) string, what, was string) {
+		if !Known(n) {
+			return
+		}
+		text := show(n) + what
+		if Known(before) {
+			text += was + show(before)
+		}
+		parts = append(parts, text)
+	}
+	add(r.Amplification, r.AmplificationBefore, times, " attempts per request", ", before ")
+	add(r.RefusedShare, r.RefusedShareBefore, percent, " refused", ", before ")
+	add(r.GoodputPerS, s.Totals.CapacityPerS, perSecond, " served well", " of ")
+	return strings.Join(parts, "; ")
+}
+
 // filterFact tells what a report leaves out.
-func filterFact(o Options) fact {
-	if o.Filter == "" {
+func filterFact(s *detect.Snapshot, o Options) fact {
+	text := filterText(s, o)
+	if text == "" {
 		return fact{}
 	}
-	return fact{"filter", o.Filter + ": clients, findings and chains are those that pass; sums and the timeline are of all"}
+	return fact{"filter", text}
+}
+
+// filterText says what the filter leaves of a report; "" where none is on.
+func filterText(s *detect.Snapshot, o Options) string {
+	switch f := &s.Filtered; {
+	case f.Whole:
+		return f.Name + ": the verdict and all below are of " + Count(f.Clients) + " of " + several(f.Of, "client") + ", judged as if there were no others"
+	case o.Filter != "":
+		return o.Filter + ": clients, findings and chains are those that pass; verdict, sums and the timeline are of all"
+	}
+	return ""
 }
 
 // totalFacts are the sums over the input.
@@ -57,6 +137,9 @@ func totalFacts(s *detect.Snapshot) (facts []fact) {
 	}
 	add("refused", Count(t.Refused)+" ("+percent(partOf(t.Refused, t.Exchanges))+")")
 	add("failed otherwise", Count(max(t.Failed-t.Refused, 0)))
+	if t.ClientErrors > 0 {
+		add("other 4xx", Count(t.ClientErrors)+" ("+percent(partOf(t.ClientErrors, t.Exchanges))+"), no refusals: 404 and the like")
+	}
 	if Known(t.Amplification) {
 		add("logical requests", Count(t.LogicalRequests))
 		add("retries", Count(t.Retries)+" ("+percent(t.RetryShare)+" of the traffic)")
@@ -106,8 +189,9 @@ func signs(c *detect.Client) string {
 	return strings.Join(c.Signatures, ", ")
 }
 
-// policyText tells a policy as what it is, a reading of timing.
-func policyText(e detect.PolicyEstimate) string {
+// Policy tells a retry policy as what it is, a reading of timing: its name and how
+// likely it is. "" where none was read.
+func Policy(e *detect.PolicyEstimate) string {
 	name := e.Name
 	if name == "" {
 		name = e.Family
@@ -115,11 +199,7 @@ func policyText(e detect.PolicyEstimate) string {
 	if name == "" {
 		return ""
 	}
-	return "timing of " + name + ", " + score(e.Probability)
-}
-
-func reachText(r detect.Reach) string {
-	return Count(r.Clients) + " of " + several(r.Of, "client") + " make " + percent(detect.Some(r.Share)) + " of what need not have been sent"
+	return name + " " + score(e.Probability)
 }
 
 func layersNote(l *detect.Layers) string {

@@ -22,7 +22,7 @@ func (p *page) findings(s *detect.Snapshot) {
 func (p *page) finding(f *detect.Finding) {
 	const indent, label = 6, 10
 	p.term(2, score(f.Score), 6, f.Signature+"  "+f.Severity.String()+", scope "+f.Scope+
-		", confidence "+score(f.Confidence)+" "+Sure(f.Confidence))
+		", confidence "+Confidence(f.Confidence))
 	p.term(indent, "", 2, f.Says)
 	p.term(indent, "when", label, findingTimes(f))
 	p.term(indent, "who", label, findingWho(f))

@@ -65,7 +65,7 @@ func TestTextOrder(t *testing.T) {
 	text := render(t, report.Text, storm(), report.Options{})
 	at := 0
 	for _, want := range []string{
-		"STORM", "the clients' behaviour", "0.94, high", "2026-03-02 03:10:30 UTC", "growing", "56 of 67 clients", "do first", "do not",
+		"STORM", "the clients' behaviour", "0.94 high", "2026-03-02 03:10:30 UTC", "growing", "56 of 67 clients", "do first", "do not",
 		"5,070 requests", "3,670 (72 % of the traffic)", "0.98", "lockstep", "jitter < 0.05", "324 sd", "frame 578/637",
 		"<= 03:10:00 UTC, input starts here", "10.1.0.8 and 4 more", "rising-share-after-burst", "--capacity",
 		"acme", "victim", "65 others", "spread-hint", "remove the header rule", "web1", "12 dropped by the kernel",

@@ -70,7 +70,7 @@ func (d *sheet) top(s *detect.Snapshot, o Options) {
 		title += ": " + v.What
 	}
 	d.line(`<h1 class="` + v.State.String() + `">` + esc(title) + "</h1>")
-	d.facts(append(verdictFacts(s)[1:], filterFact(o)), "")
+	d.facts(append(verdictFacts(s)[1:], filterFact(s, o)), "")
 }
 
 func (d *sheet) head(title string) { d.line("<h2>" + esc(title) + "</h2>") }
@@ -198,7 +198,7 @@ func (d *sheet) findings(s *detect.Snapshot) {
 			d.line("<p>" + esc(f.Says) + "</p>")
 		}
 		d.facts([]fact{
-			{"scope", f.Scope + "; confidence " + score(f.Confidence) + ", " + Sure(f.Confidence)},
+			{"scope", f.Scope + "; confidence " + Confidence(f.Confidence)},
 			{"when", findingTimes(f)},
 			{"who", findingWho(f)},
 			{"formula", f.When},
@@ -248,21 +248,18 @@ func (d *sheet) clients(s *detect.Snapshot, top int) {
 		return
 	}
 	d.head("Clients: " + Count(len(s.Clients)) + " of " + Count(max(s.ClientCount, len(s.Clients))) + ", by what they need not have sent")
-	g := d.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy", "signatures")
+	g := d.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy, by timing", "signatures")
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		g.row(label(c), c.Agent, Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
-			percent(c.EarlyShare), perSecond(c.AvoidablePerS), policyText(c.Policy), signs(c))
+			percent(c.EarlyShare), perSecond(c.AvoidablePerS), Policy(&c.Policy), signs(c))
 	}
 	if others := s.ClientCount - len(s.Clients); others > 0 {
 		o := &s.ClientsOthers
 		g.row(Count(others)+" others", "", Count(o.Attempts), Count(o.OK), Count(o.Refused), "", "", "", perSecond(o.AvoidablePerS), "", "")
 	}
 	g.end()
-	for _, r := range s.Reach {
-		d.line("<p>" + esc(reachText(r)) + "</p>")
-	}
-	for _, text := range []string{victimsText(s), newText(s)} {
+	for _, text := range []string{Reach(s.Reach, percent), victimsText(s), newText(s)} {
 		if text != "" {
 			d.line("<p>" + esc(text) + "</p>")
 		}
@@ -319,7 +316,7 @@ func (d *sheet) chains(s *detect.Snapshot) {
 		g := d.table("-#", "sent", "-after", "answer", "wait named", "", "evidence", "read at")
 		for n := range min(len(k.Attempts), exampleAttempts) {
 			a := &k.Attempts[n]
-			g.row(strconv.Itoa(a.N), utc(a.Start).Format("15:04:05.000"), gap(a.Gap), answer(a), asked(a), kept(a), a.Evidence.String(), a.At)
+			g.row(strconv.Itoa(a.N), utc(a.Start).Format("15:04:05.000"), gap(a.Gap), Answer(a), asked(a), kept(a), a.Evidence.String(), a.At)
 		}
 		g.end()
 		if more := len(k.Attempts) - exampleAttempts + k.More; len(k.Attempts) > exampleAttempts {

@@ -71,7 +71,7 @@ func TestIncidentGolden(t *testing.T) {
 func TestIncidentOrder(t *testing.T) {
 	for form, want := range map[string][]string{
 		"markdown": {
-			"# Incident report: STORM", "2026-03-02 03:10:30 UTC; growing", "5,070", "Timeline per 2s", "03:10:28", "**03:10:28 deploy batch-sync 1.4**",
+			"# Incident report: STORM", "2026-03-02 03:10:30 UTC (24s), growing", "5,070", "Timeline per 2s", "03:10:28", "**03:10:28 deploy batch-sync 1.4**",
 			"03:10:30 onset: storm", "**03:10:41 bookmark: limit raised?**", "lockstep", "`jitter < 0.05 && z >= 5 && rho >= 2.5`", "0 in 60 runs",
 			"`z >= 5`", "1,200", "1e-09", "rising-share-after-burst", "`acme`", "cursor=•", "2.000s too early", "spread-hint", "12 dropped by the kernel",
 			"stormwatch v0", "2 signatures, built in", "`stormwatch report --format markdown 'a b.pcap'`",

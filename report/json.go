@@ -17,6 +17,7 @@ type jsonReport struct {
 	Perspective   text             `json:"perspective"`
 	Sources       []jsonSource     `json:"sources"`
 	Window        jsonWindow       `json:"window"`
+	Filter        *jsonFilter      `json:"filter,omitempty"`
 	Verdict       jsonVerdict      `json:"verdict"`
 	Totals        jsonTotals       `json:"totals"`
 	Findings      []jsonFinding    `json:"findings"`
@@ -90,6 +91,26 @@ type jsonWindow struct {
 	End   moment `json:"end"`
 }
 
+// jsonFilter says what a filter has left. Of the whole: all there is, else the rows
+// of clients, findings, mitigations and chains.
+type jsonFilter struct {
+	Terms   text `json:"terms"`
+	Whole   bool `json:"whole"`
+	Clients int  `json:"clients,omitempty"`
+	Of      int  `json:"of,omitempty"`
+}
+
+func filterOf(s *detect.Snapshot, o Options) *jsonFilter {
+	f := &s.Filtered
+	switch {
+	case f.Whole:
+		return &jsonFilter{text(f.Name), true, f.Clients, f.Of}
+	case o.Filter != "":
+		return &jsonFilter{Terms: text(o.Filter)}
+	}
+	return nil
+}
+
 type jsonVerdict struct {
 	State         text    `json:"state"`
 	Cause         text    `json:"cause"`
@@ -110,6 +131,7 @@ type jsonTotals struct {
 	Retries       number         `json:"retries"`
 	RetryShare    number         `json:"retry_share"`
 	Refused       int64          `json:"refused"`
+	ClientErrors  int64          `json:"client_errors,omitempty"`
 	Amplification number         `json:"amplification"`
 	PerSuccess    number         `json:"per_success"`
 	GaveUp        number         `json:"gave_up"`
@@ -220,7 +242,7 @@ func JSON(w io.Writer, s *detect.Snapshot, o Options) error {
 	s = topped(prepared(s, o), o.Top)
 	r := jsonReport{
 		Schema: Schema, Version: text(o.Version), Perspective: text(s.Perspective),
-		Window: jsonWindow{moment(s.Start), moment(s.End)}, Verdict: verdictOf(&s.Verdict), Totals: totalsOf(s),
+		Window: jsonWindow{moment(s.Start), moment(s.End)}, Filter: filterOf(s, o), Verdict: verdictOf(&s.Verdict), Totals: totalsOf(s),
 		Sources:       each(s.Sources, sourceOf),
 		Findings:      each(s.Findings, findingOf),
 		NotJudged:     each(s.NotJudged, func(n *detect.NotJudged) jsonNotJudged { return jsonNotJudged{text(n.Signature), text(n.Reason)} }),
@@ -293,7 +315,7 @@ func totalsOf(s *detect.Snapshot) jsonTotals {
 	t := &s.Totals
 	chains := t.Amplification.Known
 	out := jsonTotals{
-		Exchanges: t.Exchanges, Refused: t.Refused,
+		Exchanges: t.Exchanges, Refused: t.Refused, ClientErrors: t.ClientErrors,
 		Logical: number{V: float64(t.LogicalRequests), Known: chains}, Retries: number{V: float64(t.Retries), Known: chains},
 		RetryShare: number(t.RetryShare), Amplification: number(t.Amplification), PerSuccess: number(t.PerSuccess),
 		GaveUp: number(t.GaveUp), Wasted: number(t.Wasted), Goodput: number(t.GoodputPerS), Capacity: number(t.CapacityPerS),

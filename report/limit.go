@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"stormwatch/detect"
 )
@@ -30,8 +31,13 @@ func limitText(l *detect.Limit) string {
 		return ""
 	case l.Scope == detect.ScopeUnknown:
 		return "cannot tell by what it counts: " + l.Why
+	case l.Scope == detect.ScopeAll:
+		return "everybody seems to share one: " + l.Why + of
 	case l.Or != detect.ScopeUnknown:
-		return "seems to be " + l.Scope.String() + " or " + l.Or.String() + ", which here go together: " + l.Why + of
+		return eachOf(l.Scope) + ", or " + eachOf(l.Or) + ", seems to have one of its own, and this traffic does not tell which: " + l.Why + of
 	}
-	return "seems to be " + l.Scope.String() + ": " + l.Why + of
+	return eachOf(l.Scope) + " seems to have one of its own: " + l.Why + of
 }
+
+// eachOf is what has a limit of its own where limits are per something.
+func eachOf(s detect.LimitScope) string { return strings.Replace(s.String(), "per ", "each ", 1) }

@@ -78,7 +78,7 @@ func (p *paper) verdict(s *detect.Snapshot, o Options) {
 	}
 	p.line("# Incident report: " + title + "\n")
 	p.table("", "")
-	for _, f := range append(verdictFacts(s), filterFact(o)) {
+	for _, f := range append(verdictFacts(s), filterFact(s, o)) {
 		if f.text != "" {
 			p.row(f.label, md(f.text))
 		}
@@ -159,7 +159,7 @@ func (p *paper) findings(s *detect.Snapshot) {
 		if f.Says != "" {
 			p.line(md(f.Says) + "\n")
 		}
-		p.item("scope", md(f.Scope)+"; confidence "+score(f.Confidence)+", "+Sure(f.Confidence))
+		p.item("scope", md(f.Scope)+"; confidence "+Confidence(f.Confidence))
 		p.item("when", md(findingTimes(f)))
 		p.item("who", md(findingWho(f)))
 		p.item("formula", code(f.When))
@@ -213,11 +213,11 @@ func (p *paper) clients(s *detect.Snapshot, top int) {
 		return
 	}
 	p.head("Clients: " + Count(len(s.Clients)) + " of " + Count(max(s.ClientCount, len(s.Clients))) + ", by what they need not have sent")
-	p.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy", "signatures")
+	p.table("client", "agent", "-sent", "-ok", "-refused", "-amp", "-gap", "-early", "-avoidable", "policy, by timing", "signatures")
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		p.row(codeCell(label(c)), codeCell(c.Agent), Count(c.Attempts), Count(c.OK), Count(c.Refused), times(c.Amplification), gap(c.GapMedianS),
-			percent(c.EarlyShare), perSecond(c.AvoidablePerS), md(policyText(c.Policy)), md(signs(c)))
+			percent(c.EarlyShare), perSecond(c.AvoidablePerS), md(Policy(&c.Policy)), md(signs(c)))
 	}
 	if others := s.ClientCount - len(s.Clients); others > 0 {
 		o := &s.ClientsOthers
@@ -244,9 +244,7 @@ func (p *paper) grown(s *detect.Snapshot) {
 		}
 	}
 	p.blank()
-	for _, r := range s.Reach {
-		p.item("reach", reachText(r))
-	}
+	p.item("reach", Reach(s.Reach, percent))
 	p.item("victims", md(victimsText(s)))
 	p.item("new", md(newText(s)))
 }

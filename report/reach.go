@@ -1,6 +1,9 @@
 package report
 
 import (
+	"slices"
+	"strings"
+
 	"stormwatch/detect"
 )
 
@@ -16,6 +19,29 @@ func (p *page) reach(s *detect.Snapshot) {
 	}
 	p.term(2, "victims", labels, victimsText(s))
 	p.term(2, "new", labels, newText(s))
+}
+
+// Reach tells how few clients make half of the avoidable load and how few four
+// fifths, or how much the most that are told of make; "" where nothing is told. show
+// prints a share.
+func Reach(list []detect.Reach, show func(detect.Number) string) string {
+	var parts []string
+	told := -1
+	for _, least := range []float64{.5, .8} {
+		at := slices.IndexFunc(list, func(r detect.Reach) bool { return r.Share >= least })
+		if at < 0 {
+			at = len(list) - 1
+		}
+		if at < 0 || at == told {
+			continue
+		}
+		parts = append(parts, "the first "+Count(list[at].Clients)+" of "+Count(list[at].Of)+" make "+show(detect.Some(list[at].Share)))
+		told = at
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, ", ") + " of the avoidable load"
 }
 
 func victimsText(s *detect.Snapshot) string {

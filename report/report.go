@@ -21,7 +21,7 @@ type Options struct {
 
 	FailOn   detect.State // JUnit: the verdict from which the gate fails
 	Command  string       // Markdown, HTML: how to make the report again
-	Filter   string       // Markdown, HTML: which clients are listed; "" all
+	Filter   string       // which clients are listed; "" all
 	Rules    string       // Markdown, HTML: what was judged by
 	For      string       // throttle-list: one of Products
 	ClientBy string       // throttle-list: what a client is, as --client-by

@@ -44,7 +44,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 	}
 	p.line("")
 	if v.State != detect.Unknown {
-		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+score(v.Confidence)+", "+Sure(v.Confidence)+ofWhat(v))
+		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+Confidence(v.Confidence)+lowered(s)+ofWhat(v))
 	}
 	if v.Since != 0 {
 		text := since(v.Since, v.SinceCensored, date)
@@ -53,6 +53,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 		}
 		p.term(0, "since", labels, text)
 	}
+	p.term(0, "filter", labels, filterText(s, o))
 	p.term(0, "who", labels, v.Who)
 	p.term(0, "do first", labels, v.Do)
 	p.term(0, "do not", labels, v.Dont)
@@ -124,6 +125,9 @@ func (p *page) totals(s *detect.Snapshot) {
 		text += " of " + several(s.ClientCount, "client")
 	}
 	text += ", " + Count(t.Refused) + " refused, " + Count(max(t.Failed-t.Refused, 0)) + " failed otherwise"
+	if t.ClientErrors > 0 {
+		text += ", " + Count(t.ClientErrors) + " other 4xx (no refusals)"
+	}
 	p.term(2, "requests", labels, text)
 	if s.Perspective == detect.PerspectiveClient {
 		p.term(2, "view", labels, "from the client's side: a client here is a host that is called, and the credential it is called by")

@@ -20,7 +20,7 @@ const (
 func drawArrivals(c *canvas, s *detect.Snapshot, v *view) {
 	a := &s.Arrivals
 	whole := v.screen == screenArrivals
-	p := box(c, arrivalsTitle(a, v, whole), arrivalsHint(a, v, whole), v.holds(panelArrivals))
+	p := box(c, arrivalsTitle(a, v, whole)+v.unfiltered(s), arrivalsHint(a, v, whole), v.holds(panelArrivals))
 	if len(a.Rows) == 0 || a.Width <= 0 {
 		noArrivals(s, v, p.w-3).draw(p.sub(rect{2, 0, p.w - 2, p.h}), 0)
 		return

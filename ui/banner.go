@@ -41,7 +41,7 @@ func drawBanner(c *canvas, s *detect.Snapshot, v *view) {
 		before.Verdict = detect.Verdict{What: "the replay is at its start, nothing is judged yet", Do: "let it play; n goes to the next event, f to the end"}
 		s = &before
 	}
-	drawVerdict(c, s)
+	drawVerdict(c, s, v.whose(s))
 	drawWho(c, s)
 	drawAdvice(c, s)
 }
@@ -119,8 +119,6 @@ func titleOf(s *detect.Snapshot, v *view) string {
 	return s.Sources[0].Name
 }
 
-const lossy = 0.01 // share of units lost from which the notes are coloured
-
 // healthNotes sums up what the sources could not see, worst first; bad when it
 // matters.
 func healthNotes(s *detect.Snapshot) (text string, bad bool) {
@@ -167,19 +165,14 @@ func healthNotes(s *detect.Snapshot) (text string, bad bool) {
 // lossText tells how much of the input is missing, where that matters for how
 // sure the verdict can be.
 func lossText(s *detect.Snapshot) string {
-	worst := 0.0
-	for i := range s.Sources {
-		if lost, _ := lossOf(&s.Sources[i].Health); report.Known(lost) && s.Sources[i].Primary {
-			worst = max(worst, lost.V)
-		}
+	if lost := report.Lost(s); report.Known(lost) {
+		return ": " + percent(lost) + " lost"
 	}
-	if worst <= lossy {
-		return ""
-	}
-	return ": " + percent(detect.Some(worst)) + " lost"
+	return ""
 }
 
-func drawVerdict(c *canvas, s *detect.Snapshot) {
+// drawVerdict draws the verdict's row; of whom it is, where a filter is on.
+func drawVerdict(c *canvas, s *detect.Snapshot, of string) {
 	v := &s.Verdict
 	w := wordOf(v.State)
 	plain := styleText
@@ -190,6 +183,9 @@ func drawVerdict(c *canvas, s *detect.Snapshot) {
 	whole := what(v)
 	if age := stale(s); age != 0 {
 		whole = ago(age) + ": " + whole
+	}
+	if of != "" {
+		whole = of + ": " + whole
 	}
 	says := whole
 	head := 1 + width(w.glyph+" "+w.text) + 2
@@ -236,7 +232,7 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 		if detail == 0 {
 			label = "confidence "
 		}
-		facts = append(facts, label+score(v.Confidence)+" "+report.Sure(v.Confidence)+lossText(s))
+		facts = append(facts, label+report.Confidence(v.Confidence)+lossText(s))
 	}
 	if stale(s) != 0 { // how long it has lasted is not known
 		if v.Since != 0 && detail < shortFacts {

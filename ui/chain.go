@@ -99,7 +99,7 @@ func summary(k *detect.Chain) (parts [][2]string) {
 		parts = append(parts, [2]string{"agent", k.Agent})
 	}
 	if k.Policy.Name != "" || k.Policy.Family != "" {
-		parts = append(parts, [2]string{"policy", policy(&k.Policy)})
+		parts = append(parts, [2]string{"policy", report.Policy(&k.Policy)})
 	}
 	return parts
 }
@@ -237,9 +237,9 @@ func drawAttempt(c *canvas, y int, k *detect.Chain, i int, z scale, wide bool) {
 	}
 	x := c.text(0, y, fmt.Sprintf("%2d  %8s  ", a.N, seconds(detect.Some(float64(a.Start-z.from)/1e9))), styleText)
 	c.text(x, y, strings.Repeat(" ", max(9-width(between), 0))+between, styleText)
-	x = c.text(x+11, y, pad(code(a), 6), styleText)
+	x = c.text(x+11, y, pad(report.Answer(a), 6), styleText)
 	if wide {
-		x = c.text(x, y, pad(floor(a), 6)+" ", styleText)
+		x = c.text(x, y, pad(report.Asked(a), 6)+" ", styleText)
 		x = c.text(x, y, a.Evidence.String()+"  ", styleDim)
 	}
 	c.text(x, y, fit(timing(by), 12), st)
@@ -250,9 +250,9 @@ func drawAttempt(c *canvas, y int, k *detect.Chain, i int, z scale, wide bool) {
 	}
 	switch {
 	case report.Failed(a):
-		c.text(z.at(a.Start), y, mark+code(a), st)
+		c.text(z.at(a.Start), y, mark+report.Answer(a), st)
 	default:
-		c.text(z.at(a.Start), y, "✓"+code(a), styleGood)
+		c.text(z.at(a.Start), y, "✓"+report.Answer(a), styleGood)
 	}
 }
 
@@ -271,43 +271,6 @@ func drawFloor(c *canvas, y int, a *detect.Attempt, z scale) {
 	case a.Hint.State == capture.Present && a.Hint.Kind == capture.Malformed:
 		c.text(z.at(a.End)+5, y, "? "+a.HintRaw, styleFloor)
 	}
-}
-
-// code tells how an attempt was answered.
-func code(a *detect.Attempt) string {
-	if code, ok := a.RPC.Code(); ok {
-		return "rpc " + strconv.Itoa(code)
-	}
-	if a.Status != 0 {
-		return strconv.Itoa(a.Status)
-	}
-	switch a.Outcome {
-	case capture.Reset:
-		return "reset"
-	case capture.Truncated:
-		return "cut"
-	case capture.Pending:
-		return "open"
-	case capture.NoAnswer, capture.Answered:
-	}
-	return "none"
-}
-
-// floor tells what wait the answer named.
-func floor(a *detect.Attempt) string {
-	switch {
-	case a.Hint.State == capture.NotObservable:
-		return unknown
-	case a.Hint.State == capture.Absent:
-		return "none"
-	case a.Hint.Kind == capture.Malformed:
-		return "?"
-	case a.Hint.Kind == capture.DoNotRetry:
-		return "never"
-	case a.Hint.Wait%second == 0 || a.Hint.Wait >= 60*second:
-		return span(a.Hint.Wait)
-	}
-	return seconds(detect.Some(float64(a.Hint.Wait) / 1e9))
 }
 
 // timing tells whether a retry kept to the wait.

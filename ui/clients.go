@@ -159,22 +159,11 @@ func gapOf(c *detect.Client, spread bool) string {
 
 // policyOf names the policy, and where there is room how likely it is.
 func policyOf(c *detect.Client, likely bool) string {
-	if likely || c.Policy.Name == "" && c.Policy.Family == "" {
-		return policy(&c.Policy)
+	text := report.Policy(&c.Policy)
+	if !likely {
+		text = or(c.Policy.Name, c.Policy.Family)
 	}
-	return or(c.Policy.Name, c.Policy.Family)
-}
-
-// policy names a retry policy as what it is: a reading of timing.
-func policy(p *detect.PolicyEstimate) string {
-	name := p.Name
-	if name == "" {
-		name = p.Family
-	}
-	if name == "" {
-		return unknown
-	}
-	return name + " " + score(p.Probability)
+	return or(text, unknown)
 }
 
 // drawClients draws the client table.
@@ -236,7 +225,7 @@ func noClients(s *detect.Snapshot, v *view) string {
 // goes, what is not listed, and what grew.
 func clientsFoot(s *detect.Snapshot, v *view) (foot []string) {
 	if v.filter.text == "" && len(s.Reach) > 0 {
-		foot = append(foot, reachText(s.Reach))
+		foot = append(foot, report.Reach(s.Reach, percent))
 	}
 	if v.screen != screenClients {
 		return foot
@@ -248,24 +237,6 @@ func clientsFoot(s *detect.Snapshot, v *view) (foot []string) {
 		foot = append(foot, fmt.Sprintf("%s: %s attempts, %s ok, %s refused", or(o.Label, "others"), report.Count(o.Attempts), report.Count(o.OK), report.Count(o.Refused)))
 	}
 	return foot
-}
-
-// reachText tells how few clients make half of the avoidable load and how few four
-// fifths, or how much the most that are told of make.
-func reachText(list []detect.Reach) string {
-	var parts []string
-	told := -1
-	for _, least := range []float64{.5, .8} {
-		at := slices.IndexFunc(list, func(r detect.Reach) bool { return r.Share >= least })
-		if at < 0 {
-			at = len(list) - 1
-		}
-		if r := list[at]; at != told {
-			parts = append(parts, fmt.Sprintf("the first %s of %s make %s", report.Count(r.Clients), report.Count(r.Of), percent(detect.Some(r.Share))))
-			told = at
-		}
-	}
-	return strings.Join(parts, ", ") + " of the avoidable load"
 }
 
 func growthText(g *detect.Growth) string {
@@ -307,11 +278,14 @@ func clientsTitle(s *detect.Snapshot, v *view) string {
 		}
 		return name + report.Count(s.ClientCount)
 	}
-	matched := len(v.rows)
+	matched, of := len(v.rows), s.ClientCount
 	if !v.waits {
 		matched = max(matched, s.ClientsMatched)
 	}
-	return name + report.Count(matched) + " of " + report.Count(s.ClientCount) + " · filter " + fit(v.filter.text, 30)
+	if s.Filtered.Whole {
+		of = s.Filtered.Of
+	}
+	return name + report.Count(matched) + " of " + report.Count(of) + " · filter " + fit(v.filter.text, 30)
 }
 
 func sortName(v *view) string {

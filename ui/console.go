@@ -140,7 +140,7 @@ func (c *console) want() {
 	c.v.waits = true
 	asked := detect.View{Client: w.client, Bins: bins, Arrivals: w.arrivals, Period: w.period, From: w.from, To: w.to}
 	if f := c.v.filter; len(f.terms) > 0 {
-		asked.Filter = f.match
+		asked.Filter, asked.FilterName, asked.Lasting = f.match, f.text, f.lasting()
 	}
 	c.feed.Want(asked)
 }

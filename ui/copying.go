@@ -30,7 +30,7 @@ func (c *console) copyChosen() effect {
 			lines := []string{k.Client + " " + k.Method + " " + k.Host + report.BlankQuery(k.Path) + "  " + plain(summary(k))}
 			for i := range k.Attempts {
 				a := &k.Attempts[i]
-				lines = append(lines, fmt.Sprintf("%d %s %s wait named %s %s %s", a.N, clockTenths(a.Start), code(a), floor(a), timing(earlyAt(k, i)), a.At))
+				lines = append(lines, fmt.Sprintf("%d %s %s wait named %s %s %s", a.N, clockTenths(a.Start), report.Answer(a), report.Asked(a), timing(earlyAt(k, i)), a.At))
 			}
 			return c.copy(cleanLines(strings.Join(lines, "\n")), "the chain")
 		}

@@ -232,11 +232,22 @@ func (t *term) holds(c *detect.Client) bool {
 	return n.V == t.value
 }
 
+// lasting tells whether a filter asks what clients are, not what they did so far.
+func (f filter) lasting() bool {
+	return !slices.ContainsFunc(f.terms, func(t term) bool { return !slices.Contains([]string{"client", "agent", "route"}, t.field) })
+}
+
+// answered tells whether all there is in a Snapshot is of the clients that pass.
+func (f filter) answered(s *detect.Snapshot) bool {
+	return s.Filtered.Whole && s.Filtered.Name == f.text
+}
+
 // apply leaves in a Snapshot what concerns clients that pass: their rows, findings
 // that they have a part in or that are about everybody, mitigations of these, and
-// their chains. Sums and the timeline stay those of all.
+// their chains. Sums and the timeline stay what they are: those of all, unless the
+// Snapshot is of these clients alone.
 func (f filter) apply(s *detect.Snapshot) *detect.Snapshot {
-	if len(f.terms) == 0 {
+	if len(f.terms) == 0 || f.answered(s) {
 		return s
 	}
 	out := *s

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"stormwatch/capture"
@@ -50,6 +52,27 @@ func stormSnapshot() *detect.Snapshot {
 	for i := range 60 {
 		s.Clients = append(s.Clients, stormClient(i))
 	}
+	return s
+}
+
+// filteredSnapshot answers the filter agent:axios: of all clients while the pass over
+// the recording is under way, of those that pass once it is done.
+func filteredSnapshot(share float64) *detect.Snapshot {
+	s := stormSnapshot()
+	s.Filtered = detect.Filtered{Name: "agent:axios", Share: share}
+	if share < 1 {
+		return s
+	}
+	s.Filtered = detect.Filtered{Name: "agent:axios", Whole: true, Clients: 15, Of: 430}
+	s.Verdict = detect.Verdict{State: detect.Clear, Confidence: .9, What: "15 requests in 1,000 refused; no signature is raised"}
+	s.Findings, s.Mitigations, s.NotJudged = nil, nil, nil
+	s.Clients = slices.DeleteFunc(s.Clients, func(c detect.Client) bool { return !strings.HasPrefix(c.Agent, "axios") })
+	s.ClientCount, s.ClientsMatched, s.ClientsOthers = len(s.Clients), len(s.Clients), detect.Client{}
+	s.Clients[0].Agent = "curl/8" // it was axios when the filter was set
+	for i := range s.Timeline.Bins {
+		s.Timeline.Bins[i] = detect.Bin{Attempts: 4, First: 4, Success: 4, MaxPerS: 3}
+	}
+	s.Recent = detect.Recent{Seconds: 10, AttemptsPerS: detect.Some(2), GoodputPerS: detect.Some(2), RefusedShare: detect.Some(0), Amplification: detect.Some(1)}
 	return s
 }
 

@@ -17,7 +17,7 @@ func drawLayers(c *canvas, s *detect.Snapshot, v *view) {
 	if whole {
 		right = "attempts per original request"
 	}
-	p := box(c, "Layers", right, v.holds(panelLayers))
+	p := box(c, "Layers"+v.unfiltered(s), right, v.holds(panelLayers))
 	switch {
 	case whole:
 		layersPage(s, p.w).draw(p, v.scroll)

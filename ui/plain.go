@@ -29,7 +29,7 @@ func PlainLine(s *detect.Snapshot) string {
 	}
 	parts := []string{head}
 	if s.Verdict.State != detect.Unknown {
-		parts = append(parts, "confidence "+score(s.Verdict.Confidence)+" "+report.Sure(s.Verdict.Confidence))
+		parts = append(parts, "confidence "+report.Confidence(s.Verdict.Confidence))
 	} else if s.Verdict.What != "" {
 		parts = append(parts, s.Verdict.What)
 	}

@@ -20,7 +20,7 @@ func chainPage(s *detect.Snapshot, k *detect.Chain, w int) (p page) {
 	est := policyFor(s, k)
 	text := est.Says
 	if text == "" && (est.Name != "" || est.Family != "") {
-		text = "waits like " + policy(est)
+		text = "waits like " + report.Policy(est)
 	}
 	if text != "" {
 		if same := samePolicy(s, k, est); same != "" {

@@ -108,7 +108,7 @@ const idleAfter = 10 * second // a live source silent for this long is told
 // sourceState says whether a source can be relied on now.
 func sourceState(s *detect.Snapshot, src *detect.Source) (string, style) {
 	h := &src.Health
-	lost, _ := lossOf(h)
+	lost, _ := report.LossOf(h)
 	switch {
 	case h.Down != "":
 		return "DOWN", styleRefused
@@ -116,7 +116,7 @@ func sourceState(s *detect.Snapshot, src *detect.Source) (string, style) {
 		return "OLD " + span(src.Age), styleRetry
 	case s.Live && src.Quiet > idleAfter:
 		return "IDLE " + span(src.Quiet), styleRetry
-	case report.Known(lost) && lost.V > lossy:
+	case report.Known(lost) && lost.V > report.Lossy:
 		return "LOSSY " + percent(lost), styleRetry
 	case h.Encrypted > 0 && h.Used == 0:
 		return "SEALED", styleRetry
@@ -124,15 +124,4 @@ func sourceState(s *detect.Snapshot, src *detect.Source) (string, style) {
 		return "empty", styleRetry
 	}
 	return "ok", styleGood
-}
-
-// lossOf is the share of a source's units that were dropped or could not be read,
-// and whether there are any.
-func lossOf(h *capture.Health) (lost detect.Number, any bool) {
-	n := float64(h.Dropped) + float64(h.Unreadable())
-	all := float64(h.Read) + float64(h.Dropped)
-	if all == 0 {
-		return detect.Number{}, false
-	}
-	return detect.Some(min(n/all, 1)), n > 0
 }

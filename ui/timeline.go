@@ -61,8 +61,8 @@ func drawTimeline(c *canvas, s *detect.Snapshot, v *view) {
 	if limit := s.Totals.CapacityPerS; report.Known(limit) {
 		legend = append(legend, piece{" ┄ capacity " + perSecond(limit), styleDim})
 	}
-	p := box(c, "Timeline", "", v.holds(panelTimeline))
-	drawLegend(c, legend)
+	p := box(c, "Timeline"+v.unfiltered(s), "", v.holds(panelTimeline))
+	drawLegend(c, legend, 14+width(v.unfiltered(s)))
 	if len(cols) == 0 {
 		p.text(2, 0, "no traffic yet", styleDim)
 		return
@@ -82,14 +82,15 @@ func drawTimeline(c *canvas, s *detect.Snapshot, v *view) {
 	drawAxis(p.sub(rect{0, p.h - 1, p.w, 1}), cols, s)
 }
 
-// drawLegend draws what colours and glyphs mean at the right of a title row.
-func drawLegend(c *canvas, legend line) {
+// drawLegend draws what colours and glyphs mean at the right of a title row, from
+// the column least on.
+func drawLegend(c *canvas, legend line, least int) {
 	w := 2
 	for _, q := range legend {
 		w += width(q.text)
 	}
 	x := c.w - 1 - w
-	if x < 14 {
+	if x < least {
 		return
 	}
 	c.set(x, 0, ' ', styleDim)

@@ -38,6 +38,9 @@ func drawTransport(c *canvas, s *detect.Snapshot, v *view) {
 	if len(s.Events) == 1 {
 		note = "◆ 1 event"
 	}
+	if f := &s.Filtered; f.Share > 0 && v.filter.text != "" {
+		note = fmt.Sprintf("filtering %.0f%%", 100*f.Share)
+	}
 	edge := c.right(c.w-1, 0, note, styleDim)
 	edge = c.right(edge-2, 0, clock(end), styleDim)
 	drawTrack(c.sub(rect{x + 1, 0, edge - x - 2, 1}), s, v, end)

@@ -94,8 +94,9 @@ type playback struct {
 // selected client, so that a new order does not move it to another one.
 func (v *view) arrangeRows(s *detect.Snapshot) {
 	v.rows = make([]*detect.Client, 0, len(s.Clients))
+	settled := v.filter.answered(s) // by what the clients were when it was set
 	for i := range s.Clients {
-		if v.filter.match(&s.Clients[i]) {
+		if settled || v.filter.match(&s.Clients[i]) {
 			v.rows = append(v.rows, &s.Clients[i])
 		}
 	}
@@ -115,6 +116,26 @@ func (v *view) arrangeRows(s *detect.Snapshot) {
 	if v.selected == "" {
 		v.cursor = 0
 	}
+}
+
+// whose tells of which clients sums and verdict are; "" of all, and no filter is on.
+func (v *view) whose(s *detect.Snapshot) string {
+	switch f := &s.Filtered; {
+	case f.Whole:
+		return report.Count(f.Clients) + " of " + countClients(f.Of)
+	case v.filter.text != "":
+		return "all clients"
+	}
+	return ""
+}
+
+// unfiltered is what a panel adds to its title while its sums are of all clients,
+// though a filter is on.
+func (v *view) unfiltered(s *detect.Snapshot) string {
+	if v.filter.text == "" || s.Filtered.Whole {
+		return ""
+	}
+	return " of all clients"
 }
 
 // moveTo puts the cursor on a row, clamped. A cursor that was never moved stays

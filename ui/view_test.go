@@ -121,6 +121,8 @@ func TestScreens(t *testing.T) {
 		{"health", &fakeFeed{snap: sourcesSnapshot()}, []string{"H"}},
 		{"help", replay(stormSnapshot()), []string{"?"}},
 		{"filter", replay(stormSnapshot()), []string{"/", "agent:axios", "space", "refused:>x"}},
+		{"filtering", replay(filteredSnapshot(.41)), []string{"/", "agent:axios", "enter"}},
+		{"filtered", replay(filteredSnapshot(1)), []string{"/", "agent:axios", "enter"}},
 	} {
 		for _, size := range []struct {
 			name string

@@ -20,7 +20,7 @@ func whyPage(s *detect.Snapshot, w int) page {
 	var p page
 	p.term("verdict", label, w, strings.Join([]string{s.Verdict.State.String(), "cause " + s.Verdict.Cause.String(), s.Verdict.What}, "; "), styleText)
 	if s.Verdict.State != detect.Unknown {
-		p.term("sure", label, w, score(s.Verdict.Confidence)+" "+report.Sure(s.Verdict.Confidence)+sureBecause(s), styleText)
+		p.term("sure", label, w, report.Confidence(s.Verdict.Confidence)+sureBecause(s), styleText)
 	}
 	if len(s.Verdict.NextEvidence) > 0 {
 		for i, e := range s.Verdict.NextEvidence {
@@ -74,7 +74,7 @@ func (p *page) finding(f *detect.Finding, now int64, w int) {
 	*p = append(*p, line{
 		{score(f.Score) + " " + meter(f.Score, 5) + " ", st},
 		{f.Signature, st},
-		{"  " + f.Severity.String() + ", scope " + f.Scope + ", confidence " + score(f.Confidence) + " " + report.Sure(f.Confidence), styleDim},
+		{"  " + f.Severity.String() + ", scope " + f.Scope + ", confidence " + report.Confidence(f.Confidence), styleDim},
 	})
 	p.term("", 2, w, f.Says, styleText)
 	when := since(f.Onset, now, f.OnsetCensored, true)

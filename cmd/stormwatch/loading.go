@@ -59,8 +59,8 @@ func (p *replayPlayer) load(ctx context.Context, ins []input, o detect.Options) 
 	p.loading.begin("reading", func() ui.Progress {
 		read, total := metered(ins)
 		out := ui.Progress{Bytes: read, Total: total, Share: p.rec.Loaded()}
-		if total > 0 {
-			out.Share = min(float64(read)/float64(total), 1)
+		if bytes := min(float64(read)/float64(max(total, 1)), 1); total > 0 && (out.Share == 0 || bytes < out.Share) {
+			out.Share = bytes // else what was read is ahead of what has been taken in
 		}
 		return out
 	})
@@ -76,6 +76,7 @@ func (p *replayPlayer) load(ctx context.Context, ins []input, o detect.Options) 
 	if failed := <-shown; err == nil {
 		err = ignoreCancel(failed)
 	}
+	first.close()
 	return err
 }
 
@@ -83,32 +84,51 @@ func (p *replayPlayer) load(ctx context.Context, ins []input, o detect.Options) 
 func absolute(b detect.Bound) bool { return b.Ago == 0 && b.Zone == nil }
 
 // preview judges what has been read so far.
-type preview struct{ live *detect.Live }
+type preview struct {
+	live *detect.Live
+	ways []*way
+}
+
+// way is a source's way into a preview. Sources keep their sinks for longer than
+// there is a preview.
+type way struct{ inlet *detect.Inlet }
 
 func newPreview(o detect.Options) *preview {
 	o.MaxCheckpoints = -1
-	return &preview{detect.NewLive(o)}
+	return &preview{live: detect.NewLive(o)}
 }
 
 // beside returns a sink that hands on to the one of the recording what the preview
 // has seen.
 func (v *preview) beside(info capture.Info, sink capture.Sink) capture.Sink {
-	inlet := v.live.Inlet(info)
+	in := &way{v.live.Inlet(info)}
+	v.ways = append(v.ways, in)
 	return func(b *capture.Batch) error {
-		if err := inlet.Take(b); err != nil {
+		if err := in.inlet.Take(b); err != nil {
 			return err
 		}
 		return sink(b)
 	}
 }
 
+// close lets go of all it knows, once the sources have ended.
+func (v *preview) close() {
+	for _, in := range v.ways {
+		in.inlet = nil
+	}
+	v.live = nil
+}
+
+// firstLooks is the time between two looks at what is read until there is a verdict.
+const firstLooks = publishEvery / 4
+
 // preview publishes until ctx ends.
 func (p *replayPlayer) preview(ctx context.Context, first *preview) (err error) {
 	defer guard(&err)
-	every := time.NewTicker(publishEvery)
+	every := time.NewTicker(firstLooks)
 	defer every.Stop()
 	var pause rest
-	for {
+	for begun := time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -121,7 +141,9 @@ func (p *replayPlayer) preview(ctx context.Context, first *preview) (err error) 
 				continue
 			}
 			s := first.live.Snapshot(p.wanted())
-			pause.took(began)
+			if pause.took(began); !pause.hurry(s, begun) {
+				every.Reset(publishEvery)
+			}
 			if s.Start == 0 {
 				continue // nothing was seen yet
 			}

@@ -15,18 +15,20 @@ import (
 )
 
 // unhurried is a recorded source that takes its time: it tells its batches piece by
-// piece.
+// piece, and how far it is by then.
 type unhurried struct {
 	capture.Source
 	wait time.Duration // before each piece
 }
 
 func (s unhurried) Run(ctx context.Context, sink capture.Sink) error {
+	was := 0.
 	return s.Source.Run(ctx, func(b *capture.Batch) error {
-		all, told := b.Exchanges, b.Watermark
+		all, told, done, n := b.Exchanges, b.Watermark, b.Done, len(b.Exchanges)
 		for len(all) > 50 {
 			time.Sleep(s.wait)
 			b.Exchanges, all = all[:50], all[50:]
+			b.Done = was + (done-was)*float64(n-len(all))/float64(n)
 			b.Watermark = all[0].Start
 			for i := range all {
 				b.Watermark = min(b.Watermark, all[i].Start)
@@ -36,7 +38,7 @@ func (s unhurried) Run(ctx context.Context, sink capture.Sink) error {
 			}
 		}
 		time.Sleep(s.wait)
-		b.Exchanges, b.Watermark = all, told
+		b.Exchanges, b.Watermark, b.Done, was = all, told, done, done
 		return sink(b)
 	})
 }

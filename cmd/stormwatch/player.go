@@ -33,6 +33,21 @@ func (r *rest) took(began time.Time) {
 	r.until = now.Add((snapshotShare - 1) * now.Sub(began))
 }
 
+// eager is how long after the start of reading the first verdict is looked for at
+// every turn: the first snapshot costs most, and one that comes before there is a
+// verdict must not put off the next by seconds.
+const eager = 3 * time.Second
+
+// hurry has the next snapshot taken at the next turn, if the latest one had no
+// verdict yet and reading has just begun.
+func (r *rest) hurry(s *detect.Snapshot, begun time.Time) bool {
+	if s.Verdict.State != detect.Unknown || time.Since(begun) > eager {
+		return false
+	}
+	r.until = time.Time{}
+	return true
+}
+
 // board is where a player publishes and the console looks.
 type board struct {
 	latest atomic.Pointer[detect.Snapshot]
@@ -101,7 +116,11 @@ func (p *livePlayer) Report() (*detect.Snapshot, error) {
 	return shown(withExamples(p.live.Snapshot, incidentView(0, p.wanted().Filter)), p.marks, p.redact), nil
 }
 
-func (p *livePlayer) look() { p.publish(p.live.Snapshot(p.wanted())) }
+func (p *livePlayer) look() *detect.Snapshot {
+	s := p.live.Snapshot(p.wanted())
+	p.publish(s)
+	return s
+}
 
 // run reads the sources until all have ended, one has failed, or ctx ends.
 func (p *livePlayer) run(ctx context.Context) (err error) {
@@ -122,6 +141,7 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 	every := time.NewTicker(publishEvery)
 	defer every.Stop()
 	var pause rest
+	begun := time.Now()
 	for left := len(p.ins); left > 0; {
 		select {
 		case err := <-ended:
@@ -133,8 +153,9 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 				return err
 			}
 			if began := time.Now(); pause.due(began) {
-				p.look()
+				s := p.look()
 				pause.took(began)
+				pause.hurry(s, begun)
 			}
 		}
 	}
@@ -197,6 +218,8 @@ func (p *replayPlayer) Want(v detect.View) {
 	p.nudge()
 }
 
+var errStopped = errors.New("the player has stopped")
+
 // Report implements ui.Feed. The player's goroutine answers: the engine is its own.
 func (p *replayPlayer) Report() (*detect.Snapshot, error) {
 	if p.Progress().Doing != "" {
@@ -205,9 +228,14 @@ func (p *replayPlayer) Report() (*detect.Snapshot, error) {
 	answer := make(chan *detect.Snapshot, 1)
 	select {
 	case p.reports <- answer:
-		return <-answer, nil
 	case <-p.ended:
-		return nil, errors.New("the player has stopped")
+		return nil, errStopped
+	}
+	select {
+	case s := <-answer:
+		return s, nil
+	case <-p.ended:
+		return nil, errStopped
 	}
 }
 

@@ -11,20 +11,21 @@ import (
 
 // playhead is where a replay is, and what it is doing.
 type playhead struct {
-	p          *replayPlayer
-	r          *detect.Replay
-	start, end int64
-	at         int64
-	goal       int64 // moment it is on its way to; 0 none
-	events     []detect.Event
-	step       int64 // event time of a slice of work
+	stretch
+	p      *replayPlayer
+	end    int64
+	at     int64
+	goal   int64 // moment it is on its way to; 0 none
+	events []detect.Event
+	sieve  sieve
+	asked  []chan<- *detect.Snapshot // reports that wait for the pass of the filter
 }
 
 // run plays until ctx ends. The recording must be sealed.
 func (p *replayPlayer) run(ctx context.Context) (err error) {
 	defer close(p.ended)
 	defer guard(&err)
-	h := &playhead{p: p, step: firstStep}
+	h := &playhead{p: p, stretch: stretch{step: firstStep}}
 	if h.r, err = detect.NewReplay(p.rec); err != nil {
 		return err
 	}
@@ -49,17 +50,22 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if moved || asked { // else it looks as before
-			if began := time.Now(); !h.hurries() || pause.due(began) {
+		sifted, err := h.sift(ctx)
+		if err != nil {
+			return err
+		}
+		h.answer()
+		if moved || sifted || asked { // else it looks as before
+			if began := time.Now(); !h.hurries() && !h.sieve.pending() || pause.due(began) {
 				h.publish()
 				pause.took(began)
 			}
 		}
-		if asked = moved && h.hurries(); asked {
+		if asked = moved && h.hurries() || h.sieve.pending(); asked {
 			select {
 			case <-p.wake: // what was asked is answered by the next slice
 			case answer := <-p.reports:
-				h.report(answer)
+				h.asked = append(h.asked, answer)
 			case <-ctx.Done():
 				return ctx.Err()
 			default:
@@ -70,7 +76,7 @@ func (p *replayPlayer) run(ctx context.Context) (err error) {
 		case <-ctx.Done():
 			return ctx.Err()
 		case answer := <-p.reports:
-			h.report(answer)
+			h.asked = append(h.asked, answer)
 		case <-every.C:
 		case <-p.wake:
 			asked = true
@@ -98,35 +104,6 @@ func (h *playhead) foresee(ctx context.Context) error {
 	}
 	h.events = h.r.Snapshot(detect.View{}).Events
 	return nil
-}
-
-const (
-	firstStep  = 10 * int64(time.Second)
-	sliceOf    = 60 * time.Millisecond // work until the next look at what is asked
-	shortSlice = sliceOf / 4
-)
-
-// slice replays towards a moment for about as long as a frame lasts, and tells
-// whether it got there.
-func (h *playhead) slice(ctx context.Context, to int64) (there bool, err error) {
-	began := time.Now()
-	for from := max(h.r.Now(), h.start); from < to; {
-		from = min(from+h.step, to)
-		stepped := time.Now()
-		if err := h.r.RunTo(ctx, from); err != nil {
-			return false, err
-		}
-		switch took := time.Since(stepped); {
-		case took < shortSlice:
-			h.step = min(2*h.step, int64(24*time.Hour))
-		case took > sliceOf:
-			h.step = max(h.step/2, int64(time.Second))
-		}
-		if time.Since(began) > sliceOf && from < to {
-			return false, nil
-		}
-	}
-	return true, nil
 }
 
 // hurries tells whether there is more to do at once.
@@ -190,12 +167,22 @@ func (h *playhead) seek(ctx context.Context) error {
 
 // publish shows the present state, with all events of the recording to jump to.
 func (h *playhead) publish() {
-	s := h.r.Snapshot(h.p.wanted())
+	s := h.snapshot(h.p.wanted())
 	s.At, s.Events = h.at, h.events
+	if s.Filtered.Whole {
+		s.Events = h.sieve.events
+	}
 	h.p.publish(s)
 }
 
-func (h *playhead) report(answer chan<- *detect.Snapshot) {
-	s := withExamples(h.r.Snapshot, incidentView(0, h.p.wanted().Filter))
-	answer <- shown(s, h.p.marks, h.p.redact)
+// answer makes the reports that were asked for, once the pass of the filter is done.
+func (h *playhead) answer() {
+	if len(h.asked) == 0 || h.sieve.pending() {
+		return
+	}
+	s := shown(withExamples(h.snapshot, incidentView(0, h.p.wanted().Filter)), h.p.marks, h.p.redact)
+	for _, to := range h.asked {
+		to <- s
+	}
+	h.asked = nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,6 +83,7 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 			return report.Text(st.out, s, report.Options{Version: version(), ASCII: f.ascii, Color: colored(f.color, st.out), Redact: f.redact})
 		})
 	}
+	o.MaxCheckpoints = keptStates
 	rec := detect.NewRecording(o)
 	defer func() { _ = rec.Close() }() // temporary files: nothing is lost
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,6 +94,7 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 	go func() {
 		err := p.load(ctx, ins, o)
 		if err == nil {
+			defer sparing()()
 			err = p.run(ctx)
 		}
 		if err != nil {
@@ -105,6 +108,21 @@ func watchRecording(ctx context.Context, st *streams, f *flags, o detect.Options
 		return err
 	}
 	return ignoreCancel(<-done)
+}
+
+// keptStates is how much the states may take to which a replay goes back: with what
+// the collector leaves behind beside them, 256 MB.
+const keptStates = 224 << 20
+
+// sparing has what is no longer needed collected at once while states are kept, for
+// they take so much that a quarter of it would be left lying about; they hold no
+// pointers, so looking them through costs little. The function returned ends that.
+func sparing() (end func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(10)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // ignoreCancel drops the error of having been stopped, which is no failure.

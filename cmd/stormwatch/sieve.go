@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"stormwatch/detect"
+)
+
+// stretch is a replay that is run in slices, so that keys are answered meanwhile.
+type stretch struct {
+	r     *detect.Replay
+	start int64
+	step  int64 // event time of a piece of work
+}
+
+const (
+	firstStep  = 10 * int64(time.Second)
+	sliceOf    = 60 * time.Millisecond // work until the next look at what is asked
+	shortSlice = sliceOf / 4
+)
+
+// slice replays towards a moment for about as long as a frame lasts, and tells
+// whether it got there.
+func (s *stretch) slice(ctx context.Context, to int64) (there bool, err error) {
+	began := time.Now()
+	for from := max(s.r.Now(), s.start); from < to; {
+		from = min(from+s.step, to)
+		stepped := time.Now()
+		if err := s.r.RunTo(ctx, from); err != nil {
+			return false, err
+		}
+		switch took := time.Since(stepped); {
+		case took < shortSlice:
+			s.step = min(2*s.step, int64(24*time.Hour))
+		case took > sliceOf:
+			s.step = max(s.step/2, int64(time.Second))
+		}
+		if time.Since(began) > sliceOf && from < to {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sieve is the second pass over a recording that a filter asks for: the clients
+// that pass are judged as if there were no others. Who passes is settled when the
+// filter is set, or as soon as somebody does.
+type sieve struct {
+	stretch
+	name   string // of the filter; "" none
+	whole  bool   // the pass is done, and keeps up with the moment shown
+	at     int64  // moment shown
+	events []detect.Event
+	pause  rest
+}
+
+// pending tells whether there is a pass to go on with.
+func (s *sieve) pending() bool { return s.r != nil && !s.whole }
+
+// share is how far the pass is.
+func (s *sieve) share(end int64) float64 {
+	if s.r == nil || s.whole || end <= s.start {
+		return 0
+	}
+	return min(max(float64(s.r.Now()-s.start)/float64(end-s.start), 0), 1)
+}
+
+// sift does what the present filter asks for next: it begins the pass, goes on with
+// it, or brings it to the moment shown. A pass for another filter is given up.
+func (h *playhead) sift(ctx context.Context) (moved bool, err error) {
+	v, s := h.p.wanted(), &h.sieve
+	if v.FilterName != s.name {
+		*s, moved = sieve{name: v.FilterName}, true
+	}
+	switch {
+	case s.name == "" || v.Filter == nil:
+	case s.r == nil:
+		begun, err := h.settle(&v)
+		return begun || moved, err
+	case !s.whole:
+		return true, h.pass(ctx)
+	case s.at != h.at:
+		return true, s.follow(ctx, h.at, h.end)
+	}
+	return moved, nil
+}
+
+// settle begins the pass if anybody passes by now.
+func (h *playhead) settle(v *detect.View) (bool, error) {
+	s, began := &h.sieve, time.Now()
+	if s.at == h.at || !s.pause.due(began) {
+		return false, nil
+	}
+	s.at = h.at
+	pass := h.r.Passing(v.Filter, v.Lasting)
+	s.pause.took(began)
+	if pass.Len() == 0 {
+		return false, nil
+	}
+	r, err := h.r.Only(pass)
+	s.stretch = stretch{r, h.start, firstStep}
+	return true, err
+}
+
+// pass goes on with the pass for a slice, up to the end: what happened to these
+// clients can then be jumped to.
+func (h *playhead) pass(ctx context.Context) error {
+	s := &h.sieve
+	there, err := s.slice(ctx, h.end)
+	if err != nil || !there {
+		return err
+	}
+	if err := s.r.RunAll(ctx); err != nil {
+		return err
+	}
+	s.events = s.r.Snapshot(detect.View{TopK: 1, Bins: 1}).Events
+	if err := s.follow(ctx, h.at, h.end); err != nil {
+		return err
+	}
+	s.whole = true
+	return nil
+}
+
+// follow goes to the moment shown.
+func (s *sieve) follow(ctx context.Context, at, end int64) error {
+	if err := s.r.Seek(ctx, at); err != nil {
+		return err
+	}
+	if at >= end {
+		if err := s.r.RunAll(ctx); err != nil {
+			return err
+		}
+	}
+	s.at = at
+	return nil
+}
+
+// snapshot is what a view asks for, of the clients that pass where that is known.
+func (h *playhead) snapshot(v detect.View) *detect.Snapshot {
+	s := &h.sieve
+	if s.whole && s.name == h.p.wanted().FilterName {
+		v.Filter = nil
+		out := s.r.Snapshot(v)
+		out.Filtered = detect.Filtered{Name: s.name, Whole: true, Clients: s.r.Clients(), Of: h.r.Clients()}
+		return out
+	}
+	out := h.r.Snapshot(v)
+	out.Filtered = detect.Filtered{Name: s.name, Share: s.share(h.end)}
+	return out
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"stormwatch/capture"
+	"stormwatch/capture/packet"
+	"stormwatch/detect"
+)
+
+// byAgent is a view of the clients of an agent.
+func byAgent(agent string) detect.View {
+	return detect.View{
+		FilterName: "agent:" + agent, Lasting: true,
+		Filter: func(c *detect.Client) bool { return strings.Contains(c.Agent, agent) },
+	}
+}
+
+// A filter has all there is judged anew for the clients that pass, at every moment
+// shown and in what is exported; without it all is as before.
+func TestPlayerFilters(t *testing.T) {
+	play(t, 0, func(p *playing) {
+		all := p.toEnd()
+		p.Pause(true)
+		agents := map[string]int64{}
+		for i := range all.Clients {
+			agents[all.Clients[i].Agent] += all.Clients[i].Attempts
+		}
+		if len(agents) < 2 {
+			t.Fatalf("the incident has the agents %v: too few for this test", agents)
+		}
+		whole := func(s *detect.Snapshot, agent string) {
+			t.Helper()
+			if f := s.Filtered; !f.Whole || f.Name != "agent:"+agent || f.Of != all.ClientCount || f.Clients != len(s.Clients) || f.Clients == f.Of {
+				t.Fatalf("%s: %+v with %d clients of %d", agent, f, len(s.Clients), all.ClientCount)
+			}
+			sum, bins := int64(0), int64(0)
+			for i := range s.Clients {
+				if sum += s.Clients[i].Attempts; s.Clients[i].Agent != agent {
+					t.Errorf("%s: a client of %s", agent, s.Clients[i].Agent)
+				}
+			}
+			for _, b := range s.Timeline.Bins {
+				bins += b.Attempts
+			}
+			if sum != s.Totals.Exchanges || bins != sum {
+				t.Errorf("%s: clients sent %d, totals %d, timeline %d", agent, sum, s.Totals.Exchanges, bins)
+			}
+		}
+		for agent, sent := range agents {
+			p.Want(byAgent(agent))
+			s := p.settled()
+			whole(s, agent)
+			if s.Totals.Exchanges != sent || s.At != all.At || s.End != all.End {
+				t.Errorf("%s: %d requests at %d, want %d at %d", agent, s.Totals.Exchanges, s.At, sent, all.At)
+			}
+			r, err := p.Report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole(r, agent)
+			p.SeekTo(p.start + 20e9)
+			if s = p.settled(); s.At != p.start+20e9 || !s.Filtered.Whole || s.Totals.Exchanges >= sent {
+				t.Errorf("%s: back at %d there are %d requests, %+v", agent, s.At, s.Totals.Exchanges, s.Filtered)
+			}
+			p.SeekTo(p.end)
+			whole(p.settled(), agent)
+		}
+		p.Want(byAgent("nobody has this name"))
+		if s := p.settled(); s.Filtered.Whole || s.Totals != all.Totals {
+			t.Errorf("nobody passes, and the sums are of %+v: %+v", s.Filtered, s.Totals)
+		}
+		p.Want(detect.View{})
+		s := p.settled()
+		if d := cmp.Diff(judgedOf(all), judgedOf(s)); d != "" || s.Filtered != (detect.Filtered{}) {
+			t.Errorf("without the filter %+v (-before +after):\n%s", s.Filtered, d)
+		}
+	})
+}
+
+// Who passes by what clients did is settled at the moment the filter is set.
+func TestPlayerFiltersByConduct(t *testing.T) {
+	play(t, 1, func(p *playing) {
+		p.Pause(true)
+		view := detect.View{FilterName: "refused:>0", Filter: func(c *detect.Client) bool { return c.Refused > 0 }}
+		p.Want(view)
+		if s := p.settled(); s.Filtered.Whole {
+			t.Errorf("before anybody was refused %+v", s.Filtered)
+		}
+		p.SeekTo(p.start + 38e9)
+		s := p.settled()
+		n := s.Filtered.Clients
+		if !s.Filtered.Whole || n == 0 {
+			t.Fatalf("as soon as somebody passes: %+v", s.Filtered)
+		}
+		p.SeekTo(p.end)
+		if s = p.settled(); s.Filtered.Clients != n {
+			t.Errorf("at the end %d clients pass, %d did when the filter was set", s.Filtered.Clients, n)
+		}
+	})
+}
+
+// The pass goes on in slices; a report waits for it, and another filter ends it.
+func TestFilterPassIsGivenUp(t *testing.T) {
+	src, err := packet.Open("demo", bytes.NewReader(incident), packet.Options{Size: int64(len(incident)), Secrets: capture.NewSecrets(), Vantage: "capture"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := detect.NewRecording(builtin(t))
+	defer rec.Close()
+	if err := record(t.Context(), []input{{Source: src}}, rec); err != nil {
+		t.Fatal(err)
+	}
+	p := newReplayPlayer(rec, 1)
+	h := &playhead{p: p, stretch: stretch{step: firstStep}}
+	if h.r, err = detect.NewReplay(rec); err != nil {
+		t.Fatal(err)
+	}
+	h.start, h.end = h.r.Span()
+	if err := h.foresee(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.at = h.end
+	sift := func() bool {
+		t.Helper()
+		moved, err := h.sift(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return moved
+	}
+	agent := h.r.Snapshot(detect.View{}).Clients[0].Agent
+	p.board.Want(byAgent(agent))
+	answer := make(chan *detect.Snapshot, 1)
+	h.asked = append(h.asked, answer)
+	if !sift() || !h.sieve.pending() || h.snapshot(p.wanted()).Filtered != (detect.Filtered{Name: "agent:" + agent}) {
+		t.Fatalf("the pass has not begun: %+v", h.snapshot(p.wanted()).Filtered)
+	}
+	if h.answer(); len(answer) != 0 {
+		t.Error("a report does not wait for the pass")
+	}
+	h.sieve.step = 1e9
+	if err := h.sieve.r.RunTo(t.Context(), h.start+(h.end-h.start)/2); err != nil {
+		t.Fatal(err)
+	}
+	if s := h.snapshot(p.wanted()); s.Filtered.Whole || s.Filtered.Share < .4 || s.Filtered.Share > .6 || s.ClientCount != h.r.Clients() {
+		t.Errorf("halfway %+v, of %d clients", s.Filtered, s.ClientCount)
+	}
+	begun := h.sieve.r
+	p.board.Want(detect.View{FilterName: "all", Lasting: true, Filter: func(*detect.Client) bool { return true }})
+	if s := h.snapshot(p.wanted()); s.Filtered.Whole {
+		t.Error("another filter is answered by the first one's pass")
+	}
+	if sift(); h.sieve.r == begun {
+		t.Error("the pass goes on for a filter that is gone")
+	}
+	for h.sieve.pending() {
+		sift()
+	}
+	if h.answer(); len(answer) != 1 {
+		t.Fatal("no report once the pass is done")
+	}
+	if s := <-answer; !s.Filtered.Whole || s.Filtered.Clients != s.Filtered.Of {
+		t.Errorf("the report is of %+v", s.Filtered)
+	}
+}
