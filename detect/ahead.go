@@ -36,6 +36,7 @@ type ahead struct {
 	lastEnd     int64
 
 	e        *engine // of the engine's goroutine, like what follows
+	overture overture
 	texts    []string
 	nameless bool // seconds were judged before the first credential was seen
 }
@@ -185,10 +186,42 @@ func (a *ahead) run() {
 			a.name(x.rec, x.target)
 		}
 		for _, x := range p.items {
-			a.judge(x.rec, x.target)
+			a.hear(x.rec, x.target)
 		}
 		a.back <- p
 	}
+	if !a.failed {
+		a.perform()
+	}
+}
+
+// hear keeps the first exchanges until they have been rehearsed, and judges those
+// that follow.
+func (a *ahead) hear(r *record, target []byte) {
+	if a.overture.over {
+		a.judge(r, target)
+		return
+	}
+	if a.overture.add(r, target) {
+		return
+	}
+	a.perform()
+	a.judge(r, target)
+}
+
+// perform judges what was kept, once it has been rehearsed.
+func (a *ahead) perform() {
+	o := &a.overture
+	if o.over {
+		return
+	}
+	lore, _ := rehearse(a.r.opt, a.r.names, o.each) // which reads nothing that could fail
+	a.e.chains.Begin(lore)
+	_ = o.each(func(r *record, target []byte) bool {
+		a.judge(r, target)
+		return true
+	})
+	*o = overture{over: true}
 }
 
 // name gives a record the engine's numbers.

@@ -71,11 +71,18 @@ func (e *engine) auditUse(d *delta, c *client, f *flight) {
 func (f *flight) replays() bool {
 	l := &f.link
 	lost := l.ParentOutcome == capture.Reset || l.ParentOutcome == capture.NoAnswer
-	return l.Attempt == 2 && lost && l.Gap < immediate && l.ParentEnd-l.ParentStart < raced
+	return l.Attempt == 2 && lost && l.Gap < immediate && l.ParentEnd-l.ParentStart < closing
 }
 
-// raced is within what time such a connection turns out to be closed: a round trip.
-const raced = int64(500 * time.Millisecond)
+// raced tells whether it is certain: a safe request that was not the first on its
+// connection.
+func (e *engine) raced(r *record) bool {
+	lost := r.Status == 0 && (r.Outcome == capture.Reset || r.Outcome == capture.NoAnswer)
+	return lost && r.ConnSeq > 1 && r.End-r.Start < closing && !e.unsafe(r)
+}
+
+// closing is within what time such a connection turns out to be closed: a round trip.
+const closing = int64(500 * time.Millisecond)
 
 // hinted tells whether the retry in f followed a hint it could have obeyed.
 func (f *flight) hinted() bool {

@@ -46,7 +46,8 @@ func (e *engine) size() int64 {
 	n += int64(len(e.judge.told.all)) * int64(unsafe.Sizeof(conduct{}))
 	n += int64(len(e.recent.at)) * int64(unsafe.Sizeof(kept{}))
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
-	n += int64(e.chains.Stats().Open) * 512
+	st := e.chains.Stats()
+	n += int64(st.Open+st.Linger) * 512
 	n += e.pop.arrivals.size()
 	if e.pop.layering.begun {
 		n += layeringBytes

@@ -3,6 +3,7 @@ package detect_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"stormwatch/capture"
@@ -59,8 +60,9 @@ func TestWritesRepeatedBetweenHops(t *testing.T) {
 	}
 	for _, shards := range []int{1, 2, 7} {
 		gateway, service := twoHops(5, 200, keep)
-		if n := repeated(together(t, detect.Options{Shards: shards}, gateway, service)); n != 5 {
-			t.Errorf("%d shards: %v writes, want 5", shards, n)
+		s := together(t, detect.Options{Shards: shards}, gateway, service)
+		if n := repeated(s); n != 5 || len(s.Findings) != 1 || !strings.Contains(s.Verdict.Who, "repeated by a proxy") {
+			t.Errorf("%d shards: %v writes, want 5, in one finding: %+v; %s", shards, n, s.Findings, s.Verdict.Who)
 		}
 		gateway, service = twoHops(5, 504, keep)
 		if n := repeated(together(t, detect.Options{Shards: shards}, service, gateway)); n != 5 {

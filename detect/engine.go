@@ -53,6 +53,8 @@ type engine struct {
 	recent     ring
 	sources    []Source
 
+	rehearsing bool // only chains are found
+
 	left   int64                 // clients that were forgotten
 	told   []tale                // requests of this second whose rows are wanted
 	tell   func(*flight, string) // takes those rows
@@ -162,7 +164,7 @@ func (e *engine) board(r *record, target []byte) int32 {
 	e.seq++
 	f := e.flights.at(i)
 	f.rec, f.seq, f.path = *r, e.seq, 0
-	if !e.opt.Once {
+	if !e.opt.Once && !e.rehearsing {
 		f.path = uint32(e.names.paths.Intern(target))
 	}
 	f.noChain, f.beside, f.link, f.ordinal = false, false, chain.Link{}, 0
@@ -221,6 +223,11 @@ func (e *engine) second() {
 	e.partition()
 	e.parallel(e.matchShard)
 	e.chains.Barrier(e.now + tick)
+	if e.rehearsing {
+		e.release()
+		e.now += tick
+		return
+	}
 	e.quit()
 	e.growClients()
 	e.notice()
@@ -339,6 +346,7 @@ func (e *engine) matchShard(shard int) {
 			m.Succeeded(f.op, f.addr, f.rec.Credential)
 		case ev.outcome:
 			res := f.result()
+			res.Raced = e.raced(&f.rec)
 			m.Outcome(&res)
 		default:
 			req := f.request()

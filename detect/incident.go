@@ -91,7 +91,7 @@ func (j *judge) widen(e *engine, v *Verdict) {
 		return
 	}
 	for i := range j.found {
-		if f := &j.found[i]; doing(f.sig) == v.Party.Does {
+		if f := &j.found[i]; f.doing() == v.Party.Does {
 			_, n := j.involved(e, f)
 			v.Party.Clients = max(v.Party.Clients, n)
 		}

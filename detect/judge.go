@@ -148,8 +148,8 @@ func (j *judge) fresh(e *engine, s *rules.Signature, group int, scale herd.Scale
 	case "hint-missing":
 		w, _ := e.pop.last(e.now, int(grace/tick))
 		return w.hints.bare > 0
-	case "unsafe-write-retried":
-		w, _ := e.pop.last(e.now, int(grace/tick))
+	case "unsafe-write-retried": // a proxy does so now and then
+		w, _ := e.pop.last(e.now, window)
 		return w.relayed > 0
 	}
 	return true

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"stormwatch/detect/chain"
 )
 
 // Replay runs an engine over a sealed Recording, to any moment and back. It
@@ -23,6 +25,7 @@ type Replay struct {
 	kept   int   // chains that were left when they were last gone through
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
+	lore   chain.Lore
 }
 
 // openChain is a chain that may still grow, for the rows told of it.
@@ -38,13 +41,25 @@ func NewReplay(r *Recording) (*Replay, error) {
 	}
 	p := &Replay{rec: r, c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
 	if a := r.ahead; a == nil {
-		p.e = newEngine(r.opt, r.names)
+		lore, err := r.rehearse()
+		if err != nil {
+			return nil, err
+		}
+		p.lore = lore
+		p.e = p.engine()
 	} else if p.e, a.e = a.e, nil; p.e == nil {
 		return nil, errOnce
 	}
 	p.points = checkpoints{interval: 10 * tick, max: r.opt.MaxCheckpoints}
 	p.e.sources = sourcesOf(r.inlets, r.standings)
 	return p, nil
+}
+
+// engine has judged nothing yet.
+func (p *Replay) engine() *engine {
+	e := newEngine(p.rec.opt, p.rec.names)
+	e.chains.Begin(p.lore)
+	return e
 }
 
 // errOnce is the error of asking more of a Recording with Options.Once than it has.
@@ -184,7 +199,7 @@ func (p *Replay) Seek(ctx context.Context, t int64) error {
 		}
 		return p.RunTo(ctx, t)
 	}
-	p.e, p.tally = newEngine(p.rec.opt, p.rec.names), 0
+	p.e, p.tally = p.engine(), 0
 	p.e.sources, p.e.tell = sourcesOf(p.rec.inlets, p.rec.standings), p.tellRow
 	if err := p.c.seek(0, 0); err != nil {
 		return err

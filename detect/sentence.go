@@ -122,6 +122,9 @@ func (j *judge) party(e *engine) (p Party) {
 	what := "refused"
 	if k := j.gravest(); k >= 0 {
 		clients, what = j.flagged[k], doing(j.clientSig[k])
+		if f := j.find(j.clientSig[k].ID); f != nil {
+			what = f.doing()
+		}
 	}
 	if clients > 0 && !e.nameless() {
 		p.Clients, p.Of, p.Does = int(clients), int(e.pop.clients), what
@@ -140,6 +143,14 @@ func (j *judge) party(e *engine) (p Party) {
 
 // doing is what the clients do that show a signature.
 func doing(s *rules.Signature) string { return cmp.Or(s.Does, "show "+s.ID) }
+
+// doing is what the clients of a finding do, or what is done to them.
+func (f *found) doing() string {
+	if n := evidenceOf(f, rules.RelayedRepeats); n > 0 && n == evidenceOf(f, rules.UnsafeRepeats) {
+		return "have writes repeated by a proxy"
+	}
+	return doing(f.sig)
+}
 
 // String tells a party in one sentence.
 func (p Party) String() string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"stormwatch/capture"
 	"stormwatch/rules"
@@ -85,12 +86,16 @@ func (h *startHalf) add(f *flight) {
 	}
 }
 
+// restartAfter is from what wait on a request that repeats a failed one may be that of
+// a process that was started again.
+const restartAfter = int64(8 * time.Second)
+
 // note counts a request.
 func (s *starts) note(f *flight, second int64) {
 	switch {
 	case f.rec.ConnSeq == 0:
 		return
-	case f.rec.ConnSeq > 1 || f.noChain || f.link.Attempt > 1 || f.rec.Flags&capture.Midstream != 0:
+	case f.rec.ConnSeq > 1 || f.noChain || f.link.Attempt > 1 && f.link.Gap < restartAfter || f.rec.Flags&capture.Midstream != 0:
 		s.seen = true
 		return
 	}

@@ -4,10 +4,10 @@ import "math"
 
 // Waits fall into logarithmic bins from half a millisecond up: fine ones, 24 per
 // octave, that resolve a timer, in coarse ones, 3 per octave, that a few waits
-// can fill. 18 octaves reach 131 s, beyond every open failure's age.
+// can fill. 22 octaves reach 2097 s, beyond the age of every open failure.
 const (
 	shortest   = 0.0005 // seconds; what is shorter falls into the first bin
-	octaves    = 18
+	octaves    = 22
 	perOctave  = 24
 	fineBins   = octaves * perOctave
 	finePer    = 8 // fine bins per coarse one
@@ -25,6 +25,7 @@ type place struct {
 	bin  int
 	frac float64
 	wait float64 // seconds
+	per  float64 // fine bins per second there
 }
 
 // placeOf finds the bin of a wait in seconds.
@@ -35,9 +36,9 @@ func placeOf(wait float64) place {
 	x := log2(wait*(1/shortest)) * perOctave
 	b := int(x)
 	if b >= fineBins {
-		return place{fineBins - 1, 1, wait}
+		return place{fineBins - 1, 1, wait, perSecond / wait}
 	}
-	return place{b, x - float64(b), wait}
+	return place{b, x - float64(b), wait, perSecond / wait}
 }
 
 // ratioOf finds the bin of one wait over another.
@@ -45,19 +46,19 @@ func ratioOf(wait, before float64) place {
 	x := (log2(wait/before) + ratioOctaves) * perOctave
 	switch {
 	case x < 0:
-		return place{0, 0, wait}
+		return place{0, 0, wait, perSecond / wait}
 	case x >= ratioBins:
-		return place{ratioBins - 1, 1, wait}
+		return place{ratioBins - 1, 1, wait, perSecond / wait}
 	}
 	b := int(x)
-	return place{b, x - float64(b), wait}
+	return place{b, x - float64(b), wait, perSecond / wait}
 }
 
 // edge is the lower end of a fine bin in seconds.
 func edge(bin int) float64 { return shortest * math.Exp2(float64(bin)/perOctave) }
 
-// perLog turns the mass of a fine bin at a wait into a density per second.
-func perLog(mass, wait float64) float64 { return mass * (perOctave / math.Ln2) / wait }
+// perSecond is how many fine bins a second holds, at a wait of one.
+const perSecond = perOctave / math.Ln2
 
 // logSteps divides an octave for log2; the error of interpolating is below
 // 1/(8 ln 2) of a step squared, 3e-6.

@@ -113,12 +113,14 @@ type Result struct {
 	Template, IP   uint64
 	Advice         capture.Advice
 	Relative       bool  // it named its limit's reset as the time left
+	Raced          bool  // a connection that was idle was closed under it: its transport may send it once more
 	Deadline       int64 // when its caller stops waiting; 0 not told
 }
 
 // Stats count what a Set has done since it was made, and holds now.
 type Stats struct {
 	Open    int       // failures that wait for a retry
+	Linger  int       // failures that may still be answered by one, though it is not expected any more
 	Keys    int       // pairs of operation and identity remembered
 	Capped  uint64    // failures that left because their key had MaxOpen later ones
 	Evicted uint64    // failures and keys that left because the Set was full

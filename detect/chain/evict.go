@@ -8,7 +8,8 @@ import (
 const (
 	idleKey    = 600 * second // a key not asked for so long is forgotten
 	sweepEvery = 64 * second
-	keepOf     = 8 // a full Set keeps 7 of 8 parts, so that it is not full again at once
+	lingerOf   = 16 // part of the open failures that may linger
+	keepOf     = 8  // a full Set keeps 7 of 8 parts, so that it is not full again at once
 )
 
 // aged is something that can be ordered by age across all shards.
@@ -22,31 +23,38 @@ type aged struct {
 // evict brings failures and keys below their bounds, the oldest first: by age
 // over all shards, so that it does not depend on how many there are.
 func (s *Set) evict() {
-	open, keys := 0, 0
+	open, keys, lingering := 0, 0, 0
 	for i := range s.shards {
+		lingering += s.shards[i].failures.linger
 		open += s.shards[i].failures.opened
 		keys += s.shards[i].stats.Keys
 	}
 	if limit := s.opt.MaxFailures; open > limit {
-		s.evictFailures(open - limit + limit/keepOf)
+		s.evictFailures(open-limit+limit/keepOf, false)
+	}
+	if limit := s.opt.MaxFailures / lingerOf; lingering > limit {
+		s.evictFailures(lingering-limit+limit/keepOf, true)
 	}
 	if limit := 2 * s.opt.MaxFailures; keys > limit {
 		s.evictKeys(keys - limit + limit/keepOf)
 	}
 }
 
-func (s *Set) evictFailures(n int) {
+// evictFailures drops the oldest, all of them or those that linger.
+func (s *Set) evictFailures(n int, lingering bool) {
 	var all []aged
 	for sh := range s.shards {
 		for i := range s.shards[sh].failures.all {
-			if o := &s.shards[sh].failures.all[i]; o.live {
+			if o := &s.shards[sh].failures.all[i]; o.live && (o.lingers || !lingering) {
 				all = append(all, aged{o.end, o.seq, int32(sh), int32(i)})
 			}
 		}
 	}
 	for _, a := range oldest(all, n) {
 		m := &s.shards[a.shard]
-		m.stats.Evicted++
+		if !lingering {
+			m.stats.Evicted++
+		}
 		m.discard(a.pos)
 	}
 }

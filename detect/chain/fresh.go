@@ -33,7 +33,7 @@ func (m *Matcher) keyRate(k *key, now int64) float64 {
 	all := float64(now-k.first) / 1e9
 	idle := math.Max(leastIdle*all, all-float64(k.busy)/1e9)
 	repeat := (float64(k.repeats) + templateFor*t.rate) / (idle + templateFor)
-	_, _, density, below := t.waits.at(placeOf(float64(now-k.lastFresh)/1e9 + m.dither))
+	density, below := t.waits.sharp(placeOf(float64(now-k.lastFresh)/1e9 + m.dither))
 	renewal := t.again * density / math.Max(.05, 1-t.again*below)
 	return repeat + renewal
 }
@@ -54,7 +54,7 @@ func (m *Matcher) control(r *Request, w *who) float64 {
 	}
 	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
 	n := float64(t.waits.n) / unit
-	_, _, density, _ := t.waits.at(placeOf(w.sinceFresh))
+	density, _ := t.waits.sharp(placeOf(w.sinceFresh))
 	return t.again * density * n / (n + trustRepeat)
 }
 
@@ -65,9 +65,8 @@ func (m *Matcher) paced(w *who) bool {
 		return false
 	}
 	t := &m.model.fresh.slots[m.keys.at(w.voice).tmpl]
-	// Waits after failures count for little, so that a crowd that only fails and comes
-	// back at one pace does not get here.
-	if t.waits.n < paceWaits*unit || float64(t.waits.n) < paceServed*float64(t.starts) {
+	// A crowd that hardly ever succeeds and comes back at one pace does not get here.
+	if t.served < paceWaits*unit || float64(t.served) < paceServed*float64(t.asked) {
 		return false
 	}
 	mass := float32(0)
@@ -80,7 +79,7 @@ func (m *Matcher) paced(w *who) bool {
 
 const (
 	paceWaits  = 10
-	paceServed = .3 // of the starts
+	paceServed = .3 // of what was asked
 	paceWithin = 3  // bins: a tenth
 	paceShare  = .6 // of the waits, of which the prior holds 4 of 14 at first
 )

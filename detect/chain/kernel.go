@@ -1,6 +1,9 @@
 package chain
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // unit is a weight of 1 in the fixed-point counts that shards learn into, so that
 // sums do not depend on the order of their terms.
@@ -22,6 +25,7 @@ type kernel struct {
 	up       int32 // in its bank
 	dirty    bool
 	n        int64
+	told     int64 // of n, what was known from the start
 	count    [fineBins]uint32
 	coarse   [coarseBins]float32     // mass
 	fine     [fineBins]float32       // mass
@@ -44,7 +48,7 @@ func saturate(count *uint32, w int64) int64 {
 }
 
 func (k *kernel) halve() {
-	k.n = 0
+	k.n, k.told = 0, k.told/2
 	for i := range k.count {
 		k.count[i] /= 2
 		k.n += int64(k.count[i])
@@ -52,28 +56,46 @@ func (k *kernel) halve() {
 	k.dirty = true
 }
 
-// refresh makes the tables from the counts and the tables of the kernel above.
-func (k *kernel) refresh(up *kernel) {
+// refresh makes the tables from the counts and the tables of the kernel above. own is
+// how much each wait that will be looked up is among the counts itself: without it,
+// whatever was once taken for a retry would be one ever after.
+func (k *kernel) refresh(up *kernel, own float32) {
 	if k.n >= forgetAt {
 		k.halve()
 	}
-	n := float32(k.n) / unit
+	share := 1 / (float32(k.n)/unit + pseudo)
+	left := float32(pseudo)
 	for c := range k.coarse {
 		sum := uint32(0)
 		for _, x := range k.count[c*finePer : (c+1)*finePer] {
 			sum += x
 		}
-		k.coarse[c] = (float32(sum)/unit + pseudo*up.coarse[c]) / (n + pseudo)
+		all := float32(sum) * (1. / unit)
+		cut := min(own, all)
+		k.coarse[c] = all - cut
+		left += cut
 	}
-	left := uint32(0)
+	for c := range k.coarse {
+		k.coarse[c] = (k.coarse[c] + left*up.coarse[c]) * share
+	}
+	left = pseudo
+	before, here := float32(0), float32(k.count[0])
 	for b := range k.fine {
-		right := uint32(0)
+		after := float32(0)
 		if b+1 < fineBins {
-			right = k.count[b+1]
+			after = float32(k.count[b+1])
 		}
-		smooth := (float32(left) + 2*float32(k.count[b]) + float32(right)) / (4 * unit)
-		k.fine[b] = (smooth + pseudo*k.coarse[b/finePer]/finePer) / (n + pseudo)
-		left = k.count[b]
+		smooth := (before + 2*here + after) * (1. / (4 * unit))
+		cut := min(own/2, smooth)
+		k.fine[b] = (smooth - cut) * share
+		left += cut
+		before, here = here, after
+	}
+	left *= share / finePer
+	for c, m := range k.coarse {
+		for b := c * finePer; b < (c+1)*finePer; b++ {
+			k.fine[b] += m * left
+		}
 	}
 	k.sum()
 	k.dirty = false
@@ -84,15 +106,18 @@ func (k *kernel) sum() {
 	for c, m := range k.coarse {
 		k.coarseTo[c+1] = k.coarseTo[c] + m
 	}
-	for b, m := range k.fine {
-		k.fineTo[b+1] = k.fineTo[b] + m
+	below := float32(0)
+	for c := range coarseBins { // in pairs, which do not wait for each other
+		m, to := k.fine[c*finePer:][:finePer], k.fineTo[c*finePer+1:][:finePer]
+		ab, cd, ef, gh := m[0]+m[1], m[2]+m[3], m[4]+m[5], m[6]+m[7]
+		half := below + (ab + cd)
+		to[0], to[1], to[2], to[3] = below+m[0], below+ab, below+(ab+m[2]), half
+		below = half + (ef + gh)
+		to[4], to[5], to[6], to[7] = half+m[4], half+ef, half+(ef+m[6]), below
 	}
-	q := 0
-	for b := 0; b < fineBins && q < quartiles; b++ {
-		for q < quartiles && k.fineTo[b+1] >= exposed[q]*k.fineTo[fineBins] {
-			k.quantile[q] = float32(edge(b + 1))
-			q++
-		}
+	for q, part := range exposed {
+		b, _ := slices.BinarySearch(k.fineTo[1:], part*below)
+		k.quantile[q] = float32(edge(min(b+1, fineBins)))
 	}
 }
 
@@ -102,8 +127,14 @@ func (k *kernel) at(p place) (coarse, coarseBelow, fine, fineBelow float64) {
 	into := (float64(p.bin%finePer) + p.frac) / finePer
 	m := float64(k.coarse[c])
 	f := float64(k.fine[p.bin])
-	return perLog(m/finePer, p.wait), float64(k.coarseTo[c]) + m*into,
-		perLog(f, p.wait), float64(k.fineTo[p.bin]) + f*p.frac
+	return m * (1. / finePer) * p.per, float64(k.coarseTo[c]) + m*into,
+		f * p.per, float64(k.fineTo[p.bin]) + f*p.frac
+}
+
+// sharp is at, by the fine table alone.
+func (k *kernel) sharp(p place) (density, below float64) {
+	f := float64(k.fine[p.bin])
+	return f * p.per, float64(k.fineTo[p.bin]) + f*p.frac
 }
 
 // priorKernel spreads a weight over the bins by a density per second.
@@ -142,7 +173,7 @@ const attempts = 6
 func newBank(prior kernel) bank {
 	b := bank{kernels: make([]kernel, 2, 8)}
 	b.kernels[0] = prior
-	b.kernels[1].refresh(&b.kernels[0])
+	b.kernels[1].refresh(&b.kernels[0], 0)
 	for c := range b.index {
 		for a := range b.index[c] {
 			b.index[c][a] = 1
@@ -180,11 +211,11 @@ func (b *bank) grow(up int32) int32 {
 
 // refresh remakes the tables of what changed, from the top down: a kernel's
 // index is above that of the one it is backed by.
-func (b *bank) refresh() {
+func (b *bank) refresh(own float32) {
 	for i := 1; i < len(b.kernels); i++ {
 		k := &b.kernels[i]
 		if up := &b.kernels[k.up]; k.dirty || up.dirty {
-			k.refresh(up)
+			k.refresh(up, own)
 			k.dirty = true // until those below have seen it
 		}
 	}

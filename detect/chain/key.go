@@ -75,6 +75,7 @@ const (
 	steadyWithin = 35 // log2(1.1)
 	sameWithin   = 82 // log2(1.25)
 	onBeatWithin = 43 // log2(1.125)
+	samePace     = 7  // log2(1.02)
 )
 
 // feel takes the wait that came before a request and judges the cadence of the
@@ -110,6 +111,17 @@ func (k *key) onBeat(log uint16) bool {
 		return true
 	}
 	return k.steady > 0 && k.after.n < needBeats && max(log, k.steady)-min(log, k.steady) <= onBeatWithin
+}
+
+// keepsPace tells whether the latest two waits of a key, which asked only after
+// failures so far, were the same.
+func (k *key) keepsPace() bool {
+	b := &k.after
+	if k.afterOK.n > 0 || b.n < 2 {
+		return false
+	}
+	x, y := b.log[(b.n-1)%beats], b.log[(b.n-2)%beats]
+	return max(x, y)-min(x, y) <= samePace
 }
 
 // share is how many of its failures this key retries, backed by what others do.

@@ -14,7 +14,7 @@ type lessons struct {
 	whole     int64 // of these, how many started on a whole second
 }
 
-type templateDelta struct{ keys, repeats, starts, busy int64 }
+type templateDelta struct{ keys, repeats, starts, asked, served, busy int64 }
 
 // note is a wait seen, with a weight in 1/unit.
 type note struct {
@@ -67,10 +67,19 @@ func (m *Matcher) learn(r *Request, w *who, d *decision) {
 	if len(m.candidates) > 0 && !d.certain {
 		weight *= unclear
 	}
-	if w.onBeat {
-		weight = 1
+	slot := m.keys.at(w.own).tmpl
+	if t := &m.lessons.templates[slot]; w.voice >= 0 {
+		switch m.keys.at(w.voice).state {
+		case failed:
+			t.asked += unit
+		case succeeded:
+			t.asked, t.served = t.asked+unit, t.served+unit
+			if w.onBeat {
+				weight = 1
+			}
+		}
 	}
-	if slot := m.keys.at(w.own).tmpl; w.voice >= 0 && slot != 0 && weight >= leastWeight {
+	if w.voice >= 0 && slot != 0 && weight >= leastWeight {
 		m.lessons.notes = append(m.lessons.notes, note{of: noteFresh, slot: slot, bin: uint16(placeOf(w.sinceFresh).bin), weight: uint16(weight * unit)})
 	}
 }
@@ -112,6 +121,7 @@ func (md *model) take(l *lessons) {
 		switch n.of {
 		case noteWait:
 			md.waits.learn(n.class, n.attempt, int(n.bin), int64(n.weight))
+			md.known.learn(n.class, n.attempt, int(n.bin), int64(n.weight))
 		case noteBeyond:
 			md.beyond.learn(n.class, n.attempt, int(n.bin), int64(n.weight))
 		case noteRatio:
@@ -125,6 +135,8 @@ func (md *model) take(l *lessons) {
 		t.keys += d.keys
 		t.repeats += d.repeats
 		t.starts += d.starts
+		t.asked += d.asked
+		t.served += d.served
 		t.busy += d.busy
 	}
 	for c := range l.children {
@@ -151,13 +163,14 @@ const enoughToTell = 20
 // refresh makes all frozen parameters anew, dt seconds after the last time.
 func (md *model) refresh(dt float64) {
 	md.wholeSeconds = md.requests >= enoughToTell && md.whole == md.requests
-	md.waits.refresh()
-	md.beyond.refresh()
+	md.waits.refresh(md.own)
+	md.beyond.refresh(md.own)
 	for i := range md.ratios {
-		md.ratios[i].refresh()
+		md.ratios[i].refresh(float64(md.own))
 	}
+	md.known.refresh()
 	md.quits.refresh()
 	md.blend.refresh()
 	md.ids.refresh()
-	md.fresh.refresh(dt)
+	md.fresh.refresh(dt, md.own)
 }

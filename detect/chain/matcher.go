@@ -59,7 +59,7 @@ func (m *Matcher) Request(r *Request) Link {
 	}
 	w := m.who(r)
 	m.collect(r, &w)
-	m.challenged(r)
+	m.resent(r)
 	if len(m.candidates) > 0 && !w.onBeat {
 		w.onBeat = m.paced(&w)
 	}
@@ -241,7 +241,7 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 	for i := m.keys.at(list).open; i >= 0; {
 		o := &m.failures.all[i]
 		sameAddr, sameCred := o.addr == r.Addr, o.cred == r.Cred
-		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(m.opt.MaxAge)+o.held()
+		fits := r.Start >= o.end-overlap && r.Start-o.end <= int64(longest)+o.held()
 		// A machine that was there before does not retry what another one with the
 		// same credential failed at.
 		proof := !sameAddr && byCred && w.otherKnown
@@ -257,14 +257,16 @@ func (m *Matcher) walk(r *Request, w *who, list int32, byCred bool) {
 	}
 }
 
-// challenged takes a request that now carries a credential for the answer to a
-// challenge that the same without one met with (RFC 9110 section 11.6.1): that is no
-// retry, and one such failure is over.
-func (m *Matcher) challenged(r *Request) {
+// resent takes a request for the one before it sent once more by what lies below the
+// client's own retries, and is none: with the credential that a challenge asked for
+// (RFC 9110 section 11.6.1), or by its transport, at once, after a connection that was
+// idle had been closed under it (RFC 9112 section 9.3.1). One such failure is over.
+func (m *Matcher) resent(r *Request) {
 	met := int32(-1)
 	m.candidates = slices.DeleteFunc(m.candidates, func(c candidate) bool {
 		o := &m.failures.all[c.open]
-		yes := r.Cred != 0 && o.cred == 0 && (o.class == class401 || o.status == proxyChallenge) && o.attempt == 1
+		challenge := r.Cred != 0 && o.cred == 0 && (o.class == class401 || o.status == proxyChallenge)
+		yes := o.attempt == 1 && (challenge || o.raced && r.Start-o.end < atOnce)
 		if yes {
 			met = c.open
 		}
@@ -275,7 +277,10 @@ func (m *Matcher) challenged(r *Request) {
 	}
 }
 
-const proxyChallenge = 407
+const (
+	proxyChallenge = 407
+	atOnce         = int64(50e6) // nothing that waits on purpose waits less
+)
 
 // decision is what a request is taken for.
 type decision struct {

@@ -11,24 +11,29 @@ type model struct {
 	quits  quits
 	blend  blend
 	fresh  templates
+	known  catalogue
 	ids    passedIDs
 
-	requests, whole int64 // seen so far, and on whole seconds
-	wholeSeconds    bool  // the clock has no finer resolution
+	own             float32 // how much a wait that is looked up is among those counted
+	requests, whole int64   // seen so far, and on whole seconds
+	wholeSeconds    bool    // the clock has no finer resolution
 }
 
 func newModel() *model {
 	// Broad priors (chains-trial.md point 5 and the trial behind it): a retry
 	// comes after .8 s, give or take a factor of six, with a floor for every
-	// scale; beyond a hint, at once or at any scale; a fresh repeat after 15 s.
+	// scale; beyond a hint, at once or at any scale; a fresh repeat after 15 s. Of what
+	// is longer than two minutes they hold little.
+	rare := func(w float64) float64 { return min(1, 131/w) }
 	return &model{
 		ids:    passedIDs{proves: true},
-		waits:  newBank(priorKernel(func(w float64) float64 { return logNormal(w, .8, 1.8) + .15/w })),
-		beyond: newBank(priorKernel(func(w float64) float64 { return 1 / (w + .003) })),
+		waits:  newBank(priorKernel(func(w float64) float64 { return logNormal(w, .8, 1.8) + .15/w*rare(w) })),
+		beyond: newBank(priorKernel(func(w float64) float64 { return 1 / (w + .003) * rare(w) })),
 		ratios: newRatios(),
 		quits:  newQuits(),
 		blend:  newBlend(),
-		fresh:  newTemplates(priorKernel(func(w float64) float64 { return logNormal(w, 15, 1.5) + .05/w + .02 })),
+		known:  newCatalogue(),
+		fresh:  newTemplates(priorKernel(func(w float64) float64 { return logNormal(w, 15, 1.5) + .05/w + .02*rare(w)*rare(w)*rare(w) })),
 	}
 }
 
@@ -90,6 +95,7 @@ type ratios [2]ratioKernel
 
 type ratioKernel struct {
 	n     int64
+	dirty bool
 	count [ratioBins]uint32
 	mass  [ratioBins]float32
 	below [ratioBins + 1]float32
@@ -102,7 +108,8 @@ const (
 
 func newRatios() (r ratios) {
 	for i := range r {
-		r[i].refresh()
+		r[i].dirty = true
+		r[i].refresh(0)
 	}
 	return r
 }
@@ -126,9 +133,14 @@ func ratioPrior(bin int) float64 {
 
 func (k *ratioKernel) add(bin int, w int64) {
 	k.n += saturate(&k.count[bin], w)
+	k.dirty = true
 }
 
-func (k *ratioKernel) refresh() {
+func (k *ratioKernel) refresh(own float64) {
+	if !k.dirty {
+		return
+	}
+	k.dirty = false
 	if k.n >= forgetAt {
 		k.n = 0
 		for i := range k.count {
@@ -144,7 +156,8 @@ func (k *ratioKernel) refresh() {
 			right = float64(k.count[b+1])
 		}
 		here := float64(k.count[b])
-		k.mass[b] = float32(((left+2*here+right)/(4*unit) + pseudo*ratioPrior(b)) / n)
+		smooth := (left + 2*here + right) / (4 * unit)
+		k.mass[b] = float32((smooth - min(own/2, smooth) + pseudo*ratioPrior(b)) / n)
 		k.below[b+1] = k.below[b] + k.mass[b]
 		left = here
 	}
@@ -153,7 +166,7 @@ func (k *ratioKernel) refresh() {
 // at returns density and distribution at a ratio reached after a wait.
 func (k *ratioKernel) at(p place) (density, below float64) {
 	m := float64(k.mass[p.bin])
-	return perLog(m, p.wait), float64(k.below[p.bin]) + m*p.frac
+	return m * p.per, float64(k.below[p.bin]) + m*p.frac
 }
 
 // blend is how much each expert on waits is to be believed, by class and by
@@ -162,6 +175,7 @@ func (k *ratioKernel) at(p place) (density, below float64) {
 type blend struct {
 	credit [classes][2][experts]int64 // fixed point
 	weight [classes][2][experts]float64
+	even   [classes][2]float64 // what of it all of them share evenly
 }
 
 // Experts.
@@ -172,11 +186,12 @@ const (
 	expertBeyondCoarse
 	expertBeyondFine
 	expertRatio
+	expertCatalogue
 	experts
 )
 
 // blendPrior is in retries.
-var blendPrior = [experts]float64{1, 2, 1, 2, 1, 1}
+var blendPrior = [experts]float64{1, 2, 1, 2, 1, 1, 1}
 
 const forgetBlend = 1 << 10 * unit
 
@@ -199,6 +214,7 @@ func (b *blend) refresh() {
 				}
 				b.weight[c][late][e] = float64(credit[e])/unit + blendPrior[e]
 			}
+			b.even[c][late] = leastEvenly + (evenly-leastEvenly)*evenFor/(evenFor+float64(sum)/unit)
 		}
 	}
 }
@@ -213,6 +229,8 @@ type templates struct {
 type template struct {
 	waits       kernel  // from one fresh start to the next of the same client
 	starts      int64   // fresh starts that a repeat may follow, fixed point
+	asked       int64   // requests that follow an outcome,
+	served      int64   // and those of them that follow a success, likewise
 	keys        int64   // remembered now
 	repeats     int64   // with no failure waiting
 	busy        int64   // ns of this tick in which a failure waited
@@ -249,7 +267,7 @@ func (t *templates) admit(hashes []uint64) {
 }
 
 // refresh makes rates and tables after dt seconds more.
-func (t *templates) refresh(dt float64) {
+func (t *templates) refresh(dt float64, own float32) {
 	prior := &t.slots[0].waits
 	for i := 1; i < len(t.slots); i++ {
 		s := &t.slots[i]
@@ -261,6 +279,9 @@ func (t *templates) refresh(dt float64) {
 		s.time = math.Max(.15*s.time, s.time-float64(s.busy)/1e9)
 		s.busy = 0
 		s.rate = (float64(s.repeats) + .05) / (s.time + 5)
+		if s.asked > forgetAt {
+			s.asked, s.served = s.asked/2, s.served/2
+		}
 		if s.starts > forgetAt {
 			s.starts /= 2
 			s.waits.halve()
@@ -268,7 +289,7 @@ func (t *templates) refresh(dt float64) {
 		n := s.waits.n
 		s.again = min(.99, (float64(n)/unit+weightAgain*priorAgain)/(float64(max(n, s.starts))/unit+weightAgain))
 		if s.waits.dirty {
-			s.waits.refresh(prior)
+			s.waits.refresh(prior, own)
 		}
 	}
 }

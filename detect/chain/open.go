@@ -1,6 +1,10 @@
 package chain
 
-import "stormwatch/capture"
+import (
+	"time"
+
+	"stormwatch/capture"
+)
 
 // open is a failure that waits for its retry. It holds no pointer.
 type open struct {
@@ -28,13 +32,20 @@ type open struct {
 	class          uint8
 	step           uint8 // quarters of its exposure counted
 	relative       bool
+	raced          bool
+	lingers        bool // beyond MaxAge: nothing was asked since
 	bound          bool // the wait before it kept to a hint
 	worth          bool // its client gives up if it does not come back
 	live           bool
 }
 
-// dueUnit makes the longest wait, 120 s, fit 16 bits.
-const dueUnit = 2e6 // ns
+// dueUnit makes the longest wait fit 16 bits.
+const dueUnit = 20e6 // ns
+
+// longest is for how long the failure of a client's latest request for something may
+// be answered by a retry: those who come back every five or twenty minutes have not
+// given up, and between their requests there is nothing that could be meant instead.
+const longest = 1300 * time.Second
 
 // The calendar has a day per second of event time, more than a failure lives.
 const (
@@ -45,6 +56,7 @@ const (
 // failures is a slab of open failures with a calendar of when to look at each.
 type failures struct {
 	all    []open
+	linger int // how many linger
 	free   []int32
 	diary  [days]int32 // heads of lists through prevT and nextT; index plus one
 	opened int
@@ -65,6 +77,9 @@ func (f *failures) add() int32 {
 // drop gives the room back; the lists of its keys have let go of it.
 func (f *failures) drop(i int32) {
 	f.unschedule(i)
+	if f.all[i].lingers {
+		f.linger--
+	}
 	f.all[i].live = false
 	f.free = append(f.free, i)
 	f.opened--

@@ -88,7 +88,8 @@ func (s *Set) admit() {
 func (s *Set) Stats() (sum Stats) {
 	for i := range s.shards {
 		m := &s.shards[i]
-		sum.Open += m.failures.opened
+		sum.Open += m.failures.opened - m.failures.linger
+		sum.Linger += m.failures.linger
 		sum.Keys += m.stats.Keys
 		sum.Capped += m.stats.Capped
 		sum.Evicted += m.stats.Evicted
@@ -132,6 +133,7 @@ func (s *Set) Clone() *Set {
 func (md *model) clone() *model {
 	c := *md
 	c.waits.kernels = slices.Clone(md.waits.kernels)
+	c.known = md.known.clone()
 	c.beyond.kernels = slices.Clone(md.beyond.kernels)
 	c.fresh.slots = slices.Clone(md.fresh.slots)
 	c.fresh.index = maps.Clone(md.fresh.index)

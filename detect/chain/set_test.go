@@ -135,12 +135,19 @@ func TestBounds(t *testing.T) {
 	if st := s.Stats(); st.Open != 0 {
 		t.Errorf("%d failures older than 120 s are open", st.Open)
 	}
-	for i := range s.shards {
-		if n := s.shards[i].byID.len(); n != 0 {
-			t.Errorf("%d ids of failures that are gone", n)
+	ids := func() (n int) {
+		for i := range s.shards {
+			n += s.shards[i].byID.len()
 		}
+		return n
+	}
+	if n := ids(); n > s.Stats().Linger {
+		t.Errorf("%d ids of failures that are gone", n-s.Stats().Linger)
 	}
 	s.Barrier(now + int64(time.Hour))
+	if n := ids() + s.Stats().Linger; n != 0 {
+		t.Errorf("%d failures and ids after an hour", n)
+	}
 	if st := s.Stats(); st.Keys != 0 {
 		t.Errorf("%d keys idle for an hour", st.Keys)
 	}

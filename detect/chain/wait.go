@@ -12,7 +12,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		seq: r.Seq, root: r.Link.Root, start: r.Start, end: r.End, addr: r.Addr, cred: r.Cred, idem: r.Idem, hint: r.Hint,
 		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1),
 		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
-		advice: r.Advice, relative: r.Relative, bound: r.Link.obeys(), deadline: earlier(r.Deadline, r.Link.Deadline),
+		advice: r.Advice, relative: r.Relative, raced: r.Raced, bound: r.Link.obeys(), deadline: earlier(r.Deadline, r.Link.Deadline),
 		relay: r.Relay, body: r.Body, id: r.ID,
 		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
 	}
@@ -54,15 +54,14 @@ func (m *Matcher) expose(o *open) {
 	if held > 0 {
 		kernel = m.model.beyond.of(o.class, o.attempt)
 	}
-	longest := m.opt.MaxAge.Seconds()
-	n := float64(kernel.n) / unit
+	n := float64(max(kernel.n-kernel.told, 0)) / unit // who gave up, replayed or followed live, is told at the same moment
 	known := n / (n + waitsToTrust)
 	for q := range o.due {
 		t := min(longestExposure, known*float64(kernel.quantile[q])+(1-known)*unknownWait[q])
 		if q == quartiles-1 {
 			t = max(t, 2.2*float64(o.before)-held) // a doubling timer goes beyond what was seen so far
 		}
-		o.due[q] = uint16(min(t, longest) * (1e9 / dueUnit))
+		o.due[q] = uint16(min(t, longest.Seconds()) * (1e9 / dueUnit))
 	}
 }
 
@@ -202,16 +201,31 @@ func (m *Matcher) look(i int32, now int64) {
 			m.lapse(o)
 		}
 	}
-	due := o.end + int64(m.opt.MaxAge) + o.held()
+	age := m.opt.MaxAge
+	if o.lingers {
+		age = longest
+	}
+	due := o.end + int64(age) + o.held()
 	switch {
+	case now >= due && !o.lingers && m.alone(o):
+		o.lingers = true
+		m.failures.linger++
+		due += int64(longest - m.opt.MaxAge)
 	case now >= due:
+		if o.step < quartiles {
+			m.lapse(o)
+		}
 		m.discard(i)
 		return
-	case o.step < quartiles:
+	}
+	if o.step < quartiles {
 		due = min(due, o.dueAt(o.step))
 	}
 	m.failures.schedule(i, max(due, now+1))
 }
+
+// alone tells whether nothing was asked for of its key since a failure.
+func (m *Matcher) alone(o *open) bool { return m.own(o).last == o.start }
 
 // lapse counts a failure whose retry is no longer expected.
 func (m *Matcher) lapse(o *open) {

@@ -33,7 +33,11 @@ func (m *Matcher) weighAll(r *Request, w *who, d *decision, blind bool) {
 			continue
 		}
 		m.hazard(r, j)
-		if c.rate *= math.Max(0, 1-control/c.density); c.rate > best {
+		c.rate *= math.Max(0, 1-control/c.density)
+		if o := m.open(j); o.lingers && refusedForNow(o.reason) && m.own(o).keepsPace() {
+			c.rate = math.Max(c.rate, pacedOdds*fresh)
+		}
+		if c.rate > best {
 			best, d.pick = c.rate, j
 		}
 		sum += c.rate
@@ -52,6 +56,15 @@ func (m *Matcher) weighAll(r *Request, w *who, d *decision, blind bool) {
 	d.level = levelOf(d.confidence)
 }
 
+// pacedOdds are those of a retry against a fresh request where a client that was
+// refused comes back after as many minutes as the time before.
+const pacedOdds = 4
+
+// refusedForNow tells of reasons to come back later.
+func refusedForNow(r capture.Reason) bool {
+	return r == capture.Throttle || r == capture.Overload || r == capture.Quota || r == capture.BodyRefusal
+}
+
 func levelOf(confidence float64) uint8 {
 	switch {
 	case confidence >= sure:
@@ -63,8 +76,13 @@ func levelOf(confidence float64) uint8 {
 }
 
 // evenly is the part of the weight that all experts share evenly: without it the
-// next step of a doubling timer has a hazard of 0 (chains-trial.md point 5).
-const evenly = .1
+// next step of a doubling timer has a hazard of 0 (chains-trial.md point 5). It shrinks
+// to leastEvenly as retries are seen.
+const (
+	evenly      = .1
+	leastEvenly = .03
+	evenFor     = 50 // retries
+)
 
 // hazard is the rate at which the retry of a candidate is expected now, given
 // that it has not come yet.
@@ -77,8 +95,9 @@ func (m *Matcher) hazard(r *Request, j int) float64 {
 	c.wait = placeOf(wait)
 
 	var density, below [experts]float64
-	c.heard = [experts]bool{expertPrior: true, expertCoarse: true, expertFine: true}
-	_, _, density[expertPrior], below[expertPrior] = m.model.waits.kernels[0].at(c.wait)
+	c.heard = [experts]bool{expertPrior: true, expertCoarse: true, expertFine: true, expertCatalogue: true}
+	density[expertCatalogue], below[expertCatalogue] = m.model.known.at(o.class, o.attempt, c.wait)
+	density[expertPrior], below[expertPrior] = m.model.waits.kernels[0].sharp(c.wait)
 	density[expertCoarse], below[expertCoarse], density[expertFine], below[expertFine] = m.model.waits.of(o.class, o.attempt).at(c.wait)
 	if o.class == classHinted {
 		c.heard[expertBeyondCoarse], c.heard[expertBeyondFine] = true, true
@@ -114,6 +133,7 @@ func ratioBase(o *open, own *key) (kind int, before float64) {
 // mix weighs the experts' densities and shares out the credit for the mixture.
 func (m *Matcher) mix(c *candidate, o *open, density, below *[experts]float64) (mixed, passed float64) {
 	weight := &m.model.blend.weight[o.class][late(o.attempt)]
+	even := m.model.blend.even[o.class][late(o.attempt)]
 	sum, n := 0., 0.
 	for e, heard := range c.heard {
 		if heard {
@@ -124,7 +144,7 @@ func (m *Matcher) mix(c *candidate, o *open, density, below *[experts]float64) (
 	for e, heard := range c.heard {
 		c.credit[e] = 0
 		if heard {
-			w := (1-evenly)*weight[e]/sum + evenly/n
+			w := (1-even)*weight[e]/sum + even/n
 			c.credit[e] = w * density[e]
 			mixed += c.credit[e]
 			passed += w * below[e]
