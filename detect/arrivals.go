@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"stormwatch/detect/herd"
 )
 
 // arrivals remember when retries came and after what interval, so that they can
@@ -26,8 +28,8 @@ type field struct {
 }
 
 const (
-	arrivalFields = 3
-	fieldCells    = 1 << 15
+	arrivalFields = 3       // widths, each ten times the one before
+	fieldCells    = 1 << 15 // 64 KB each
 
 	gapFine    = 8  // bits: 256 bins an octave, .4 % of the interval at most
 	gapLow     = 26 // 2^26 ns = 67 ms: what comes sooner follows at once and has no period
@@ -46,20 +48,18 @@ func (a *arrivals) add(start, interval int64) {
 		a.started, a.first, a.newest, a.halved = true, start, start, start
 		a.gaps = make([]uint32, gapBins)
 		for i := range a.fields {
-			a.fields[i] = field{n: make([]uint16, fieldCells), newest: floorDiv(start, fieldWidths[i])}
+			a.fields[i] = field{n: make([]uint16, fieldCells), newest: herd.BinOf(start, fieldWidths[i])}
 		}
 	}
 	a.first, a.newest = min(a.first, start), max(a.newest, start)
 	for i := range a.fields {
-		a.fields[i].add(floorDiv(start, fieldWidths[i]))
+		a.fields[i].add(herd.BinOf(start, fieldWidths[i]))
 	}
 	if interval >= 1<<gapLow {
 		a.gaps[gapBin(interval)]++
 		a.of++
 	}
 }
-
-func floorDiv(t, width int64) int64 { return floorTo(t, width) / width }
 
 func (f *field) add(cell int64) {
 	switch {
@@ -120,11 +120,11 @@ func gapAt(bin float64) float64 {
 }
 
 const (
-	modeReach     = 8  // bins: 2 to 3 % to either side belong to one mode
-	modesApart    = 36 // bins: two modes are 10 % apart or more
-	maxCandidates = 5
-	leastModal    = 3   // retries
-	modalShare    = .05 // of all
+	modeReach     = 8   // bins: 2 to 3 % to either side belong to one mode
+	modesApart    = 36  // bins: two modes are 10 % apart or more
+	maxCandidates = 5   // a choice
+	leastModal    = 3   // retries: two of one interval are chance
+	modalShare    = .05 // of all: less is no period worth folding by
 )
 
 // mode is an interval around which many lie.
@@ -230,7 +230,7 @@ func (a *arrivals) span(period int64) (f *field, width, from, to int64) {
 
 // each calls see with the moment and the number of the retries of each cell.
 func (f *field) each(width, from, to int64, see func(mid int64, n int64)) {
-	for c := floorDiv(from, width); c < floorDiv(to, width); c++ {
+	for c := herd.BinOf(from, width); c < herd.BinOf(to, width); c++ {
 		if n := f.n[uint64(c)%fieldCells]; n > 0 {
 			see(c*width+width/2, int64(n))
 		}

@@ -30,7 +30,7 @@ func (e *engine) mixed() bool {
 	if e.pop.clients <= 2 || 2*w.firstRefused < max(w.firstEnded, 1) && e.judge.loop.FirstRefusedShare < .5 {
 		return true
 	}
-	s := e.scopes.reading().Scope
+	s := e.scopes.told()
 	return s == ScopeCredential || s == ScopeAddress
 }
 

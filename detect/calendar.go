@@ -23,7 +23,7 @@ type ending struct {
 }
 
 const (
-	nearSeconds = 64
+	nearSeconds = 64      // longer than servers and proxies wait for an answer by default, 60 s
 	atOnce      = 1 << 63 // of ending.place
 )
 

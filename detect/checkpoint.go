@@ -3,6 +3,8 @@ package detect
 import (
 	"slices"
 	"unsafe"
+
+	"stormwatch/policy"
 )
 
 // clone copies all of the state that a further second depends on. Names are
@@ -39,7 +41,7 @@ func (j *judge) clone() judge {
 // size estimates the bytes a clone takes.
 func (e *engine) size() int64 {
 	const fixed = 4 << 20 // chains, herd and loop at rest
-	n := int64(fixed)
+	n := int64(fixed) + int64(unsafe.Sizeof(engine{}))
 	n += int64(e.flights.n) * int64(unsafe.Sizeof(flight{}))
 	n += int64(e.clients.len()) * int64(unsafe.Sizeof(client{}))
 	n += int64(e.histories.len()) * int64(unsafe.Sizeof(history{}))
@@ -48,10 +50,9 @@ func (e *engine) size() int64 {
 	n += int64(len(e.pop.timeline.bins)) * int64(unsafe.Sizeof(Bin{}))
 	st := e.chains.Stats()
 	n += int64(st.Open+st.Linger) * 512
-	n += e.pop.arrivals.size()
-	if e.pop.layering.begun {
-		n += layeringBytes
-	}
+	n += e.pop.arrivals.size() + e.pop.layering.size()
+	n += int64(len(e.pop.quotas.slots))*int64(unsafe.Sizeof(quota{})) + int64(len(e.pop.endless))*int64(unsafe.Sizeof(endlessChain{}))
+	n += int64(len(e.habits.parts)) * int64(unsafe.Sizeof([agentGroups]policy.Evidence{}))
 	return n
 }
 

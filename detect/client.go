@@ -333,6 +333,21 @@ func (h *history) gapStats() (median, mad float64, known bool) {
 	return m, middle(s), true
 }
 
+// even is the chance that random arrivals are as even as the recent gaps, as bounded by
+// herd.Regular; unknown where the clock's steps would make them so.
+func (h *history) even(median float64, clock int64) (chance Number) {
+	if median < evenSteps*seconds(clock) {
+		return chance
+	}
+	chance.V, chance.Known = herd.Regular(h.gaps[:min(h.ngaps, gapRing)])
+	return chance
+}
+
+// evenSteps is how many steps of the clock a wait must have before its evenness is
+// the client's: a wait cut to steps has an error of .41 of one (the difference of two
+// uniform ones), 4 % of ten, near the variation of .036 that three waits may show.
+const evenSteps = 10
+
 func middle(s []float32) float64 {
 	n := len(s)
 	return (float64(s[(n-1)/2]) + float64(s[n/2])) / 2

@@ -18,7 +18,7 @@ const (
 	datedEarly              // of them, where the wait was a date
 	overwaited              // retries long after the wait was over
 	rescaled                // early retries that fit the wait in another unit
-	finalAgain              // retries of answers that no warned cures
+	finalAgain              // retries of answers that no wait cures
 	bodyAgain               // retries of a success whose body is an error
 	rotated                 // retries of a refusal with another credential
 	unsafeAgain             // writes sent again though the first may have been done
@@ -36,7 +36,7 @@ const (
 	traced     // retries whose failed attempt was seen
 	hinted     // retries after a usable hint
 	dated      // of them, where the wait was a date
-	finals     // answers that no warned cures
+	finals     // answers that no wait cures
 	bodyErrors // successes whose body is an error
 	denied     // retries with a credential after a refusal for it, or for load
 	risky      // writes of which it is not known whether they were done

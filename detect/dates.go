@@ -104,7 +104,7 @@ func (d *dateCounts) slow(mean float64) bool {
 const (
 	provenDates = 5   // retries, where the servers' own clocks explain what is missed
 	pooledDates = 20  // retries that tell a deviation within a sixth
-	fewestDates = 8   // of one client
+	fewestDates = 8   // of one client: a deviation within a quarter
 	mostDates   = 1e3 // of one client: its sums stay within 32 bits, and more tell nothing new
 	leastSkew   = 2.  // s: dates are cut to whole seconds, at either end
 	follows     = .8  // where waits do not follow the dates, what is missed spreads more than what was waited

@@ -65,6 +65,7 @@ func (j *judge) loopFeatures(e *engine, v *rules.Values) {
 	}
 	if r.SlopeKnown {
 		v.Set(rules.GoodputSlope, r.Slope, n)
+		v.Set(rules.GoodputInvariant, bit(r.Invariant), n)
 	}
 	if r.HysteresisKnown {
 		v.Set(rules.Hysteresis, r.Hysteresis, n)

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"stormwatch/detect/herd"
@@ -74,7 +75,27 @@ func (j *judge) finding(e *engine, f *found) Finding {
 	if r := e.pop.worstRoute(); r > 0 && againSigns[f.sig.ID] == nil {
 		out.Route = e.names.texts.Text(e.names.routeOf[r])
 	}
+	out.Layer = j.layer(e, f)
 	return out
+}
+
+// layer is what was seen of who repeats: of layers that retry the one whose attempts are
+// in the input; of the clients of one agent what their timing is like, which is no proof
+// of a library.
+func (j *judge) layer(e *engine, f *found) string {
+	if f.sig.ID == layersSign {
+		for i := len(j.layers.Rows) - 1; i >= 0; i-- {
+			if l := &j.layers.Rows[i]; l.Seen {
+				return l.Name
+			}
+		}
+	}
+	g := onlyGroup(f.groups)
+	if g == 0 || !e.habits.read[g].Sure {
+		return ""
+	}
+	p := estimate(&e.habits.read[g].Reading)
+	return fmt.Sprintf("timing of %s, %.2f", cmp.Or(p.Name, p.Family), p.Probability)
 }
 
 // serving lists what a signature calls for from the side of who looks.

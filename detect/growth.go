@@ -34,15 +34,16 @@ type grown struct {
 }
 
 const (
-	markEvery  = 5 * tick
+	markEvery  = 5 * tick        // an onset is told to the second, the calm before it to this
 	markCount  = 13              // as far back as an onset is told, and one more
 	calmSpan   = 10 * 60 * tick  // at least so much calm is compared with, where there was so much
-	leastCalm  = 5 * tick        // less is no calm to compare with
-	growsBy    = 1.5             // and at least so many times as much must be asked for
-	growsZ     = 3.29            // so that chance makes one of 2,000 rows (normal, two-sided 1e-3)
-	leastGrown = 10              // first attempts: fewer are no growth
+	leastCalm  = 5 * tick        // less is no calm to compare with (as baseFewest of sustain)
+	growsBy    = 1.5             // and at least so many times as much must be asked for (as the least burst, sustain's peakRatio)
+	growsZ     = 3.29            // so that chance makes one of 2,000 rows (normal, two-sided 1e-3; TestGrowthNull measures it)
+	leastGrown = 10              // first attempts: below, the normal bound is no good one for counts
 	grownRows  = 5               // told of each kind
-	clientSpan = int64(10 * 1e9) // clients' firsts are kept by such spans
+	sortAfter  = 200             // rows that wait to be sorted: it bounds the memory, and shows nowhere
+	clientSpan = int64(10 * 1e9) // clients' firsts are kept by such spans: three counts reach back over any onset's doubt
 )
 
 // countFirst counts a first attempt of the second's events.
@@ -204,7 +205,7 @@ func (e *engine) grownClients() (rows []Growth) {
 		if calm < leastCalm || !r.measure(float64(before), calm, float64(after), max(g.to.at-until, tick)) {
 			continue
 		}
-		if rows = append(rows, r); len(rows) > 200 {
+		if rows = append(rows, r); len(rows) > sortAfter {
 			rows = foremost(rows)
 		}
 	}

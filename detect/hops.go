@@ -26,7 +26,8 @@ type standing struct {
 const sameMoment = 50 * time.Millisecond
 
 // standByName is what can be told before anything was read: sources of the first
-// vantage that has exchanges are summed, others corroborate.
+// vantage that has exchanges and of one kind are summed, others corroborate. A capture
+// and a log of one hop may well have seen the same.
 func standByName(inlets []*Inlet) []standing {
 	out := make([]standing, len(inlets))
 	first := -1
@@ -37,7 +38,7 @@ func standByName(inlets []*Inlet) []standing {
 		if first < 0 {
 			first = i
 		}
-		out[i].primary = in.info.Vantage == inlets[first].info.Vantage
+		out[i].primary = in.info.Vantage == inlets[first].info.Vantage && in.info.Kind == inlets[first].info.Kind
 	}
 	if first < 0 && len(out) > 0 {
 		first, out[0].primary = 0, true
@@ -47,6 +48,9 @@ func standByName(inlets []*Inlet) []standing {
 		case out[i].primary:
 		case inlets[i].info.Kind == "prometheus":
 			out[i].note = "counts of intervals, which only corroborate the exchanges of " + inlets[first].info.Name
+		case inlets[i].info.Vantage == inlets[first].info.Vantage:
+			out[i].unsure = true
+			out[i].note = fmt.Sprintf("a %s of the hop that %s is a %s of, so it only corroborates: they may have seen the same", inlets[i].info.Kind, inlets[first].info.Name, inlets[first].info.Kind)
 		default:
 			out[i].unsure = true
 			out[i].note = "taken for another hop, so it only corroborates: its counts are not added to those of " + inlets[first].info.Name

@@ -6,6 +6,10 @@ import "strings"
 func (s *verdictState) count(e *engine) {
 	last, _ := e.pop.last(e.now, 1)
 	s.tail.add(&last.secondCounts)
+	if s.since == 0 {
+		s.calm.add(&last.secondCounts, 1)
+		s.calm.seconds++
+	}
 	if share(last.failed, last.ended) >= heavyShare && last.failed > 0 {
 		s.failing = e.now
 	}
@@ -15,6 +19,28 @@ func (s *verdictState) count(e *engine) {
 	}
 	if s.since != 0 && s.worst.Since == s.since {
 		s.worstSum = s.sum
+	}
+}
+
+// calmCounts are what an incident is compared with.
+type calmCounts struct{ seconds, attempts, first, refused, ended int64 }
+
+// add adds counts, or takes them away again where sign is -1.
+func (c *calmCounts) add(s *secondCounts, sign int64) {
+	c.attempts += sign * s.attempts
+	c.first += sign * s.first
+	c.refused += sign * s.refused
+	c.ended += sign * s.ended
+}
+
+// before tells the rates of the calm before the present incident, where there was
+// enough of it.
+func (s *verdictState) before(r *Recent) {
+	if s.since == 0 {
+		return
+	}
+	if c := &s.calm; c.ended >= fewest && c.first > 0 {
+		r.RefusedShareBefore, r.AmplificationBefore = Some(share(c.refused, c.ended)), Some(share(c.attempts, c.first))
 	}
 }
 
@@ -50,6 +76,8 @@ func (s *verdictState) recovery(v *Verdict) int64 {
 func (s *verdictState) begin(e *engine) {
 	back := min(max((e.now-s.since+tick-1)/tick, 1), window)
 	w, _ := e.pop.last(e.now-tick, int(back)-1)
+	late, _ := e.pop.last(e.now-tick, int(min(back-1, s.calm.seconds)))
+	s.calm.add(&late.secondCounts, -1)
 	s.sum, s.tail, s.causes = w.secondCounts, secondCounts{}, [CauseMixed + 1]int32{}
 }
 

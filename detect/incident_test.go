@@ -1,6 +1,7 @@
 package detect_test
 
 import (
+	"context"
 	"math"
 	"regexp"
 	"strconv"
@@ -36,6 +37,30 @@ func TestHeadlineCountsTheWholeIncident(t *testing.T) {
 	want := 100 * float64(s.Totals.Refused) / float64(s.Totals.Exchanges)
 	if got := percentage(t, s.Verdict.What); math.Abs(got-want) > .051 {
 		t.Errorf("healthy: %q, but %.1f %% of all requests were refused", s.Verdict.What, want)
+	}
+}
+
+// What an incident is compared with is the calm before its onset, counted here from
+// the rows that the simulator wrote; without an incident there is nothing to compare.
+func TestIncidentIsComparedWithTheCalmBefore(t *testing.T) {
+	res := load(t, "lockstep-bare-429")
+	p := recording(t, res, detect.Options{})
+	runAll(t, p)
+	whole := p.Snapshot(detect.View{Whole: true})
+	if err := p.Seek(context.Background(), whole.Verdict.Since+20e9); err != nil {
+		t.Fatal(err)
+	}
+	s := p.Snapshot(detect.View{})
+	attempts, refused := count(res, 0, s.Verdict.Since)
+	r := &s.Recent
+	if want := float64(refused) / float64(attempts); !r.RefusedShareBefore.Known || math.Abs(r.RefusedShareBefore.V-want) > .02 {
+		t.Errorf("%+v were refused before, of %d %d were", r.RefusedShareBefore, attempts, refused)
+	}
+	if r.AmplificationBefore.V < 1 || r.AmplificationBefore.V > 1.2 || r.Amplification.V <= r.AmplificationBefore.V {
+		t.Errorf("amplification %.2f, was %+v", r.Amplification.V, r.AmplificationBefore)
+	}
+	if r := judged(t, load(t, "healthy"), detect.Options{}).Recent; r.RefusedShareBefore.Known || r.AmplificationBefore.Known {
+		t.Errorf("there was no incident, yet something before it: %+v", r)
 	}
 }
 

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,10 +15,12 @@ import (
 type judge struct {
 	set       *rules.Set
 	clientSig []*rules.Signature
-	everybody rules.Values  // features of the population in this second
-	values    rules.Values  // of one client
-	groups    []groupValues // features of the agent groups; reused
-	found     []found       // in the order of the rules; one for each signature that ever held
+	spare     []*rules.Signature // of clients too, more than flags has bits for
+	everybody rules.Values       // features of the population in this second
+	values    rules.Values       // of one client
+	groups    []groupValues      // features of the agent groups; reused
+	found     []found            // in the order of the rules; one for each signature that ever held
+	left      int64              // times there was no room for another
 	notJudged []NotJudged
 	events    []Event
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
@@ -47,8 +50,9 @@ type found struct {
 }
 
 const (
-	maxEvents = 512
-	grace     = 10 * tick // a finding ends when its behaviour has been absent for this long
+	maxEvents      = 512       // a choice: some hours of an incident that comes and goes
+	maxClientSigns = 32        // bits of flags
+	grace          = 10 * tick // a finding ends when its behaviour has been absent for this long
 )
 
 func newJudge(set *rules.Set) judge {
@@ -57,7 +61,11 @@ func newJudge(set *rules.Set) judge {
 		return j
 	}
 	for _, s := range set.Signatures() {
-		if s.Scope == rules.Client && len(j.clientSig) < 32 {
+		switch {
+		case s.Scope != rules.Client:
+		case len(j.clientSig) == maxClientSigns:
+			j.spare = append(j.spare, s)
+		default:
 			j.clientSig = append(j.clientSig, s)
 			j.fault = append(j.fault, faultOf(s))
 		}
@@ -85,10 +93,16 @@ func (j *judge) second(e *engine) {
 		}
 	}
 	j.clients(e)
+	for _, s := range j.spare {
+		j.cannot(s, spareWhy)
+	}
 	j.lapse(e)
 	j.verdict(e)
 	e.pop.growth.turn(e)
 }
+
+// spareWhy says why a signature is never judged.
+var spareWhy = fmt.Sprintf("cannot judge: of the signatures of single clients the first %d are; give fewer rules", maxClientSigns)
 
 // population judges a signature of everybody.
 func (j *judge) population(e *engine, s *rules.Signature) {
@@ -201,6 +215,7 @@ func (j *judge) hold(e *engine, s *rules.Signature, group int, v *rules.Values) 
 	f := j.find(s.ID)
 	if f == nil {
 		if len(j.found) >= maxFound {
+			j.left++
 			return
 		}
 		j.found = append(j.found, found{sig: s, detected: e.now, at: e.provenance(s.ID)})

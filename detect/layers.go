@@ -2,6 +2,7 @@ package detect
 
 import (
 	"slices"
+	"unsafe"
 
 	"stormwatch/capture"
 	"stormwatch/rules"
@@ -83,8 +84,12 @@ func (l *layering) clone() layering {
 	return c
 }
 
-// layeringBytes is what a clone takes, about.
-const layeringBytes = 512 << 10
+// size is what a clone takes beside the struct.
+func (l *layering) size() int64 {
+	sums := len(l.chains.now) + len(l.chains.before) + len(l.across.now) + len(l.across.before)
+	return int64(len(l.chains.runs)+len(l.across.runs))*int64(unsafe.Sizeof(run{})) +
+		int64(sums)*int64(unsafe.Sizeof(nestedSums{})) + int64(len(l.now)+len(l.before))*int64(unsafe.Sizeof(proofs{}))
+}
 
 // layersBegin makes room for the second at hand, and tells whether it is worth
 // following: while no failure is open, nothing is retried.
@@ -116,13 +121,13 @@ func (e *engine) followLayers(f *flight, outcome bool) {
 // outcome follows an operation whose attempts may come from several clients.
 func (l *layering) outcome(f *flight) {
 	w := &l.across
-	r := w.place(f.op)
+	r := w.find(f.op)
 	switch {
 	case !faulty(&f.rec):
-		if r.key == f.op {
+		if r != nil {
 			r.key = 0
 		}
-	case r.key == f.op && f.rec.Start-r.end < runIdle:
+	case r != nil && f.rec.Start-r.end < runIdle:
 		if w.next(r, f.rec.client, f.rec.Start-r.end, f.rec.End, false) {
 			l.latest = max(l.latest, f.rec.End)
 		}
@@ -143,8 +148,8 @@ func (l *layering) retry(f *flight, resolution int64) {
 		l.latest = max(l.latest, f.rec.Start)
 	}
 	w := &l.chains
-	r := w.place(link.Root)
-	if r.key != link.Root {
+	r := w.find(link.Root)
+	if r == nil {
 		if link.Attempt != 2 {
 			return // its beginning was not seen, or there was no room
 		}
@@ -170,7 +175,7 @@ func (l *layering) burst(root uint64) int32 {
 	if !l.begun {
 		return 1
 	}
-	if r := l.chains.place(root); r.key == root {
+	if r := l.chains.find(root); r != nil {
 		return r.burst()
 	}
 	return 1

@@ -134,6 +134,11 @@ func TestLayersAreTold(t *testing.T) {
 					}
 					last = r.PerRequest.V
 				}
+				// The finding names the layer whose attempts the input shows.
+				k := slices.IndexFunc(s.Findings, func(f detect.Finding) bool { return f.Signature == "layered-retries" })
+				if r := slices.IndexFunc(l.Rows, func(r detect.Layer) bool { return r.Seen }); r < 0 || s.Findings[k].Layer != l.Rows[r].Name {
+					t.Errorf("seed %d: the finding was seen at %q, of %+v", seed+1, s.Findings[k].Layer, l.Rows)
+				}
 				if l.Multiplier.V != last || last < tt.worst/3 || last > tt.worst || !l.Rows[len(l.Rows)-1].Pressure {
 					t.Errorf("seed %d: multiplier %.1f of %+v", seed+1, l.Multiplier.V, l.Rows)
 				}

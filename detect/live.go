@@ -22,6 +22,7 @@ type Live struct {
 	tallies []capture.Tally
 	newest  int64
 	wall    int64 // the caller's clock at the latest Advance
+	side    undecided
 	seq     uint64
 }
 
@@ -43,7 +44,7 @@ func NewLive(o Options) *Live {
 	n := newNames(o)
 	e := newEngine(o, n)
 	n.leaving = &leaving{idle: leaveAfter, forget: e.forget}
-	return &Live{names: n, e: e, open: map[openKey]int32{}}
+	return &Live{names: n, e: e, open: map[openKey]int32{}, side: undecided{on: o.Perspective == PerspectiveAuto}}
 }
 
 // Inlet opens the way in for one source.
@@ -54,6 +55,9 @@ func (l *Live) Inlet(info capture.Info) *Inlet {
 	in.take = func(b *capture.Batch) error { return l.deliver(in, b) }
 	l.inlets = append(l.inlets, in)
 	l.e.sources = sourcesOf(l.inlets, standByName(l.inlets))
+	if info.Kind != "capture" { // what is logged, is by a server
+		l.side = undecided{}
+	}
 	return in
 }
 
@@ -98,6 +102,7 @@ func (l *Live) receive(in *Inlet, b *capture.Batch, i int) {
 		return
 	}
 	w.target = slices.Clone(b.Bytes(b.Exchanges[i].Target))
+	l.look(in, &w.rec.Exchange, b.Names)
 	in.translate(l.names, &w.rec)
 	take, drop := in.pace.admit(w)
 	l.enter(in, take)
@@ -115,9 +120,15 @@ func (l *Live) enter(in *Inlet, take []waiter) {
 	}
 }
 
-// board takes the earliest waiting exchange into the engine.
+// board takes the earliest waiting exchange.
 func (l *Live) board() {
 	w := heap.Pop(&l.wait).(waiter)
+	l.admit(w)
+	l.hold(w)
+}
+
+// admit takes an exchange into the engine.
+func (l *Live) admit(w waiter) {
 	key := openKey{w.rec.source, w.rec.ID}
 	if w.rec.ID != 0 {
 		if i, ok := l.open[key]; ok {
@@ -179,6 +190,9 @@ func (l *Live) Advance(wall int64) error {
 	if active {
 		l.e.advance(floor(mark))
 	}
+	if l.ripe() {
+		l.decide()
+	}
 	slices.SortStableFunc(l.tallies, func(a, b capture.Tally) int { return compare(a.Start < b.Start) })
 	for i := range l.tallies {
 		l.e.tally(&l.tallies[i])
@@ -205,6 +219,7 @@ func (l *Live) Finish() {
 	for len(l.wait) > 0 {
 		l.board()
 	}
+	l.decide()
 	for key, i := range l.open {
 		l.e.land(i)
 		delete(l.open, key)

@@ -26,10 +26,10 @@ type behindOne struct {
 }
 
 const (
-	natAgents = 5 // agents, or
-	natCreds  = 3 // credentials behind one address, from which it is several clients'
-	natTurns  = 3 // requests of one that had been seen before another's
-	natKept   = 8 // credentials told apart
+	natAgents = 5 // agents, or: one person's programs are a browser, a mail client, a tool or two
+	natCreds  = 3 // credentials behind one address, from which it is several clients': one has its own, and that of its renewal
+	natTurns  = 3 // requests of one that had been seen before another's: a renewal has none, and one or two where the old credential is still in use
+	natKept   = 8 // credentials told apart; beyond, there are "at least" so many
 )
 
 // see takes in a request of the address.

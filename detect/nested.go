@@ -18,7 +18,8 @@ const (
 	fewestBounds = 2            // complete boundaries from which a chain is judged
 	runGaps      = 48           // waits of a chain that are looked at
 	runIdle      = 30 * tick    // a chain that has been silent for this long makes room
-	watchedRuns  = 512          // chains followed at once; the others are left out
+	watchedRuns  = 512          // chains followed at once; the others are left out, and counted
+	runPlaces    = 4            // each may have: with half of them taken, one in 27 finds no room
 	layerEpoch   = 60 * tick    // readings cover the present minute and the one before
 	gapUnit      = int64(62500) // ns; waits are kept in sixteenths of a millisecond
 )
@@ -74,6 +75,7 @@ func (s *nestedSums) add(o *nestedSums) {
 type watch struct {
 	across      bool // operations
 	runs        []run
+	left        int64        // runs that were not followed, for want of room
 	now, before []nestedSums // by agent group
 }
 
@@ -97,12 +99,42 @@ func (w *watch) turn() {
 	clear(w.now)
 }
 
-func (w *watch) place(key uint64) *run { return &w.runs[mix(key, mixGolden)%watchedRuns] }
+// room are the places that a run may have.
+func (w *watch) room(key uint64) []run {
+	at := mix(key, mixGolden) % (watchedRuns / runPlaces) * runPlaces
+	return w.runs[at : at+runPlaces]
+}
+
+// find returns the run that is followed under a key, nil if none is.
+func (w *watch) find(key uint64) *run {
+	room := w.room(key)
+	for i := range room {
+		if room[i].key == key {
+			return &room[i]
+		}
+	}
+	return nil
+}
+
+// free returns a place for another run that begins at a moment, nil if there is none.
+func (w *watch) free(key uint64, at int64) *run {
+	room := w.room(key)
+	for i := range room {
+		if r := &room[i]; r.key == 0 || at-r.end >= runIdle {
+			return r
+		}
+	}
+	return nil
+}
 
 // begin follows a new run, if there is room for it.
 func (w *watch) begin(key uint64, client uint32, agent uint8, at, end int64) *run {
-	r := w.place(key)
-	if r.key != 0 && r.key != key && at-r.end < runIdle {
+	r := w.find(key)
+	if r == nil {
+		r = w.free(key, at)
+	}
+	if r == nil {
+		w.left++
 		return nil
 	}
 	*r = run{key: key, end: end, client: client, agent: agent}
@@ -278,11 +310,16 @@ type nesting struct {
 }
 
 const (
-	fewestJudged  = 6   // boundaries pooled
-	leastHold     = .7  // of them, from which a length of bursts is worth telling
-	relaysPerRun  = .5  // more clients than that are callers of one thing, not ways of one request
-	spoiledPerRun = .1  // nor may its failures overlap
-	outerChance   = .01 // of a second level, once the first is known
+	// Limits of signatures-trial, layered-retries.
+	fewestJudged = 6  // boundaries pooled
+	leastHold    = .7 // of them, from which a length of bursts is worth telling
+
+	// What none of the one-layer runs of TestLayersNull passes, nor of those of many
+	// callers of one path.
+	relaysPerRun  = .5 // more clients than that are callers of one thing, not ways of one request
+	spoiledPerRun = .1 // nor may its failures overlap
+
+	outerChance = .01 // of a second level, once the first is known: six boundaries that hold have less
 )
 
 // reading tells what the last minute or two say of an agent group, 0 being everybody.
@@ -308,9 +345,9 @@ func (w *watch) reading(group int) (n nesting) {
 }
 
 const (
-	endShare    = .3 // of the runs that got so far, go on where they commonly end
-	fewestEnds  = 5
-	commonShare = .1 // of all runs, go as far as the longest that is told of
+	endShare    = .3 // of the runs that got so far, go on where they commonly end (a choice that TestLayersAreTold bears out)
+	fewestEnds  = 5  // that got so far: of fewer, one more or less is a fifth
+	commonShare = .1 // of all runs, go as far as the longest that is told of: one long chain is no layer's habit
 )
 
 // most tells how many attempts a run makes at most: the first place, after whole

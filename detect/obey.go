@@ -51,10 +51,10 @@ type obeys struct {
 }
 
 const (
-	exactly   = 100 // ms after the wait that timers and the network take,
-	exactlyOf = 3   // or hundredths of it
-	nearby    = 300 // ms after the wait within which jitter is told from distance
-	nearbyOf  = 8   // likewise
+	exactly   = 100 // ms after the wait that timers and the network take: both ways to a far continent and a busy runtime,
+	exactlyOf = 3   // or hundredths of it: below the twentieth from which spread counts as jitter (lockstep)
+	nearby    = 300 // ms after the wait that a long way takes: what is later was waited on purpose. Jitter is told from
+	nearbyOf  = 8   // distance by how much these differ: TestHintUseOfPolicies measures how often either is taken for the other
 )
 
 // obey takes in the gap before a retry.
@@ -138,10 +138,10 @@ func (o *obeys) retries() int64 {
 }
 
 const (
-	brokenOf   = .2 // share of early retries from which a client does not keep to hints: fewer are strays
-	mostExact  = .8 // of the retries that kept to a hint, from which they are exact
-	fewJitters = 3  // retries before a spread is one
-	fewSorted  = 2  // on either side, before own waits are seen to take over
+	brokenOf   = .2 // share of early retries from which a client does not keep to hints: fewer are strays, as of a timer set before
+	mostExact  = .8 // of the retries that kept to a hint, from which they are exact: the rest are strays likewise
+	fewJitters = 3  // retries before a spread is one: two random ones lie within a third of it more than half of the time
+	fewSorted  = 2  // on either side, before own waits are seen to take over: four in order come of chance in one of six
 )
 
 // reading says what it comes to.
@@ -189,7 +189,7 @@ func (o *obeys) kept() HintUse {
 	hint := o.leastHint - 1
 	tight := uint32(o.nearHigh-o.nearLow) <= max(exactly, hint*exactlyOf/100)
 	switch {
-	case o.later >= fewSorted && close >= fewSorted && o.lastNear < o.firstLater:
+	case o.later >= fewSorted && close >= fewSorted && o.lastNear < o.firstLater && tight: // jitter that grows leaves the near ones spread
 		return HintMax
 	case float64(o.exact) >= mostExact*kept, tight && close >= mostExact*kept:
 		return HintExact

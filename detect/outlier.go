@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"stormwatch/capture"
+	"stormwatch/detect/herd"
 )
 
 // Why an exchange is set aside: one line of a broken clock would stretch the
@@ -65,14 +66,14 @@ func (h *hours) close() {
 	h.here = 0
 }
 
-func floorTo(t, unit int64) int64 { return t - ((t%unit)+unit)%unit }
+func floorTo(t, unit int64) int64 { return herd.BinOf(t, unit) * unit }
 
 // A few exchanges at one end are set aside when they lie further from the others
 // than all of these last, tenfold: a sleepy service with a request a week keeps
 // all of them, a log of a day loses a line dated next month.
 const (
 	farTimes = 10
-	fewOf    = 200 // at most one in so many at either end, or three
+	fewOf    = 200 // at most one in so many at either end, or three: half of a hundredth of a log is no slip of a clock
 	farNeeds = 100 // exchanges below which none is called far
 )
 

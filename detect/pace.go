@@ -21,9 +21,9 @@ type pace struct {
 
 const (
 	leap     = 60 * tick // ahead of all before: longer than lines are written out of order
-	maxOdd   = 4
-	oddAfter = 3        // exchanges that go on as before convict the odd one
-	soon     = 5 * tick // how far ahead of the caller's clock a clock may be when nothing else tells
+	maxOdd   = 4         // that wait to be convicted: more of them are no odd ones
+	oddAfter = 3         // exchanges that go on as before convict the odd one
+	soon     = 5 * tick  // how far ahead of the caller's clock a clock may be when nothing else tells
 )
 
 // admit returns the exchanges to be taken now that w has come, and those to be set

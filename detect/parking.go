@@ -23,6 +23,7 @@ type lot struct {
 	due    [lotSpan]uint32
 	parked []uint32 // those that did not come back, as long as they do not
 	looked int64    // clients whose return was due
+	left   int64    // times one that did not come back was not judged, for want of room
 	until  int64    // second up to which lists were looked through
 }
 
@@ -89,6 +90,16 @@ func (e *engine) list(id uint32) {
 	e.lot.due[slot] = id
 }
 
+// park takes in a client that did not come back.
+func (l *lot) park(p *parking, id uint32) {
+	if len(l.parked) >= maxParked {
+		l.left++
+		return
+	}
+	p.parked = true
+	l.parked = append(l.parked, id)
+}
+
 // expected is when a client that was refused should have been heard of again.
 func (c *client) expected(p *parking) int64 {
 	pace := (c.lastSeen - c.firstSeen) / int64(max(c.attempts-1, 1))
@@ -116,9 +127,8 @@ func (e *engine) lookFor(slot int64) {
 		next := p.next
 		if back := c.lastSeen > p.refused; !back && c.expected(p) > e.now {
 			e.list(id) // it was refused anew
-		} else if e.lot.looked++; !back && len(e.lot.parked) < maxParked {
-			p.parked = true
-			e.lot.parked = append(e.lot.parked, id)
+		} else if e.lot.looked++; !back {
+			e.lot.park(p, id)
 		}
 		id = next
 	}

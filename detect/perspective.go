@@ -14,7 +14,7 @@ import (
 const (
 	PerspectiveServer = "server"
 	PerspectiveClient = "client"
-	PerspectiveAuto   = "auto" // the one or the other, as recorded input shows; live input is a server's
+	PerspectiveAuto   = "auto" // the one or the other, as the input shows; live input is a server's for a minute
 )
 
 // outlook counts who calls whom, as far as it matters for the perspective.
@@ -29,11 +29,11 @@ type outlook struct {
 }
 
 const (
-	outlookMost  = 16
-	fewSources   = 4  // addresses that one client may call from
-	manyHosts    = 3  // that it calls, at least,
+	outlookMost  = 16 // addresses and hosts kept: more decide nothing
+	fewSources   = 4  // addresses that one client may call from: IPv4 and IPv6, of two interfaces
+	manyHosts    = 3  // that it calls, at least: a service behind one address may have two names,
 	hostsEach    = 2  // and twice as many as it has addresses
-	leastOutlook = 20 // requests
+	leastOutlook = 20 // requests: fewer may be one page of a browser
 )
 
 // note takes in an exchange of a source.

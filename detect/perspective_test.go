@@ -134,6 +134,52 @@ func TestPerspectiveClient(t *testing.T) {
 	}
 }
 
+// Live input shows its side within a minute; then all is told as if it had been known.
+func TestPerspectiveLive(t *testing.T) {
+	g := outgoing(2, 6, 6, false)
+	want := seen(t, g, detect.Options{Perspective: detect.PerspectiveAuto})
+	l := live(t, detect.Options{Perspective: detect.PerspectiveAuto})
+	in := l.Inlet(capture.Info{Name: g.info.Name, Kind: g.info.Kind, Vantage: g.info.Vantage, Live: true})
+	var before, after string
+	now := wall
+	for _, b := range small(g.all) {
+		take(t, in, b)
+		now += 1e8
+		advance(t, l, now)
+		s := l.Snapshot(detect.View{})
+		if s.At-s.Start < 55e9 {
+			before = s.Perspective
+		} else if s.At-s.Start > 65e9 {
+			after = s.Perspective
+		}
+	}
+	if before != "server" || after != "client" {
+		t.Errorf("%s within the first minute, %s after it", before, after)
+	}
+	l.Finish()
+	agree(t, "from the client's side", l.Snapshot(detect.View{Whole: true}), want)
+	// Seen for less than a minute it is decided at the end; what many call is a server.
+	for name, c := range map[string]struct {
+		g    given
+		want string
+	}{
+		"short":     {given{g.info, small(g.all)[:20]}, "client"},
+		"crowded":   {outgoing(9, 20, 20, false), "server"},
+		"a proxy's": {outgoing(1, 6, 6, true), "server"},
+	} {
+		l := live(t, detect.Options{Perspective: detect.PerspectiveAuto})
+		in := l.Inlet(c.g.info)
+		for _, b := range c.g.all {
+			take(t, in, b)
+			advance(t, l, wall)
+		}
+		l.Finish()
+		if s := l.Snapshot(detect.View{}); s.Perspective != c.want {
+			t.Errorf("%s: %s, want %s", name, s.Perspective, c.want)
+		}
+	}
+}
+
 // Judged while it is read or afterwards, the perspective is the same: where it is
 // known too late, the input is read again.
 func TestPerspectiveAhead(t *testing.T) {

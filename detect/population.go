@@ -185,7 +185,7 @@ type timeline struct {
 	bins  []Bin
 }
 
-const maxBins = 8192
+const maxBins = 8192 // 448 KB; two hours and a quarter of single seconds
 
 // storeWidths are the widths kept, each a multiple of the one before; beyond the
 // last, widths go on by a factor of four.
@@ -235,7 +235,7 @@ func (t *timeline) coarsen() {
 
 // regroup returns t in bins of the given width, aligned to the clock.
 func (t *timeline) regroup(width int64) timeline {
-	out := timeline{start: t.start - ((t.start%width)+width)%width, width: width}
+	out := timeline{start: floorTo(t.start, width), width: width}
 	for i, b := range t.bins {
 		j := int((t.start + int64(i)*t.width - out.start) / width)
 		for len(out.bins) <= j {

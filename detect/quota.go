@@ -18,10 +18,10 @@ type quotas struct {
 }
 
 const (
-	quotaSlots   = 64
-	quotaEpoch   = 30 * tick // a reading covers the present epoch and the one before
-	quotaIdle    = 120 * tick
-	quotaBuckets = 64
+	quotaSlots   = 64         // credentials followed: they are looked for one by one
+	quotaEpoch   = 30 * tick  // a reading covers the present epoch and the one before: the minute of all windows
+	quotaIdle    = 120 * tick // as long as a failure may wait for its retry (chain, defaultMaxAge): who is not seen again then has left
+	quotaBuckets = 64         // of instances: the busiest one's share comes out too high where two share one, never too low
 )
 
 type quota struct {

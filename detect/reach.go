@@ -21,7 +21,7 @@ type reaching struct {
 }
 
 func (r *reaching) add(c *Client) {
-	const most = 500
+	const most = 500 // as many as are listed (defaultTop)
 	r.of++
 	if c.Victim {
 		r.victims++
@@ -62,7 +62,7 @@ func (r *reaching) steps() (out []Reach) {
 // worthSparing tells whether what could be avoided is enough of an incident's
 // traffic that it matters who sends it.
 func (e *engine) worthSparing(whole bool) bool {
-	const least = .05
+	const least = .05 // half of impatientOf, from which clients make a storm
 	s := &e.judge.state
 	sum := &s.sum
 	switch {

@@ -67,8 +67,8 @@ func (r *ring) put(f *flight) {
 }
 
 const (
-	maxChains   = 100
-	maxAttempts = 64
+	maxChains   = 100 // of a client: what a person looks through
+	maxAttempts = 64  // of a chain; More counts the others
 )
 
 // chains returns the latest chains that a client began, oldest first.

@@ -1,10 +1,8 @@
 package detect
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
 	"stormwatch/capture"
 )
@@ -52,6 +50,7 @@ type scopes struct {
 	again      bool  // the latest answer was one
 	cells      [scopeWays][scopeCells]scopeCell
 	until      int64             // answers are looked at up to then
+	left       int64             // answers foretold without a cell of their own, for want of room
 	named      [scopeNames]int64 // refusals by what they say that their limit counts by
 }
 
@@ -72,6 +71,7 @@ const (
 
 const (
 	scopeCells  = 1024
+	scopeValues = scopeCells * 3 / 4 // a fuller table makes a search long
 	scopeSample = 256
 	scopeAfter  = 10 * tick // looked on for so long after a refusal
 	scopeFade   = .6        // of what a value told, with each further answer: a window that is spent refuses, the next one serves
@@ -140,6 +140,7 @@ func (s *scopes) add(r *record) {
 		c := s.cell(way, key)
 		if c == nil {
 			s.codes[way] += code(base, refused)
+			s.left++
 			continue
 		}
 		s.codes[way] += code(c.foretell(base, r.End), refused)
@@ -156,7 +157,7 @@ func (s *scopes) cell(way int, key uint64) *scopeCell {
 		case c.key == key:
 			return c
 		case c.key != 0:
-		case s.values[way] >= scopeCells*3/4:
+		case s.values[way] >= scopeValues:
 			return nil
 		default:
 			s.values[way]++
@@ -227,130 +228,4 @@ func code(p float64, refused bool) int64 {
 		p = 1 - p
 	}
 	return int64(math.Round(-1024 * math.Log(p)))
-}
-
-// gain is by how many nats a way of counting foretells better than none.
-func (s *scopes) gain(way int) float64 { return float64(s.codes[wayAll]-s.codes[way]) / 1024 }
-
-// ways are the scopes that ways of counting stand for.
-var ways = [scopeWays]LimitScope{wayAll: ScopeAll, wayCredential: ScopeCredential, wayAddress: ScopeAddress, wayRoute: ScopeRoute}
-
-// noun names what a way counts by.
-func (s LimitScope) noun() string {
-	return [...]string{"", "everybody", "credential", "address", "route"}[s]
-}
-
-// scopeNames is how many ways of counting answers can name.
-const scopeNames = int(capture.ByRoute) + 1
-
-// namedScopes are the scopes that answers name.
-var namedScopes = [scopeNames]LimitScope{
-	capture.ByAll: ScopeAll, capture.ByCredential: ScopeCredential, capture.ByAddress: ScopeAddress, capture.ByRoute: ScopeRoute,
-}
-
-const (
-	fewNamed = 5  // refusals that name a scope,
-	namedOf  = .8 // and this share of all refusals: others may come from another limit
-)
-
-// reading says what the limit counts by, where that shows or is told.
-func (s *scopes) reading() Limit {
-	l := s.inferred()
-	by := capture.ByAll
-	for k := by; k <= capture.ByRoute; k++ {
-		if s.named[k] > s.named[by] {
-			by = k
-		}
-	}
-	n := s.named[by]
-	if n < fewNamed || float64(n) < namedOf*float64(s.refused) {
-		return l
-	}
-	told := namedScopes[by]
-	says := fmt.Sprintf("%d of %d refusals say that it counts by %s", n, s.refused, told.noun())
-	switch {
-	case l.Scope == ScopeUnknown && l.Why == "":
-		l.Scope, l.Why = told, says
-	case l.Scope == ScopeUnknown:
-		l.Scope, l.Why = told, says+"; beside that, "+l.Why
-	case l.Scope == told || l.Or == told:
-		l.Scope, l.Or, l.Why = told, ScopeUnknown, says+", and it shows: "+l.Why
-	default:
-		l.Or, l.Why = told, l.Why+"; yet "+says
-	}
-	return l
-}
-
-// inferred says what the limit counts by, as far as who is refused foretells who will
-// be.
-func (s *scopes) inferred() (l Limit) {
-	l.Refused, l.Served = s.refused, s.n-s.refused
-	if l.Refused < fewScope || l.Served < fewScope {
-		switch {
-		case l.Refused > 0 && l.Served == 0:
-			l.Why = "all requests were refused: nothing to compare with"
-		case l.Refused > 0:
-			l.Why = fmt.Sprintf("%d refusals and %d answers beside them are too few to tell", l.Refused, l.Served)
-		}
-		return l
-	}
-	best := wayCredential
-	for way := wayCredential; way < scopeWays; way++ {
-		if s.gain(way) > s.gain(best) {
-			best = way
-		}
-	}
-	if s.gain(best) < scopeGain {
-		return s.everybody(l)
-	}
-	next := 0.
-	for way := wayCredential; way < scopeWays; way++ {
-		switch g := s.gain(way); {
-		case way == best:
-		case g >= scopeGain && s.gain(best)-g < max(scopeTie, scopeTieOf*s.gain(best)):
-			if l.Or != ScopeUnknown {
-				l.Or, l.Why = ScopeUnknown, "credentials, addresses and routes go together in this traffic"
-				return l
-			}
-			l.Or = ways[way]
-		default:
-			next = max(next, g)
-		}
-	}
-	l.Scope, l.Gain = ways[best], s.gain(best)-next
-	l.Why = fmt.Sprintf("of %d %s, what one was last answered foretells what it is answered next", s.values[best], plural(l.Scope))
-	return l
-}
-
-// everybody says whether it shows that all share one limit: by what credential,
-// address and route a request has must be no help, where there are several.
-func (s *scopes) everybody(l Limit) Limit {
-	var against []string
-	least := 0.
-	for way := wayCredential; way < scopeWays; way++ {
-		if s.values[way] < 2 {
-			continue
-		}
-		if g := s.gain(way); g > -scopeGain {
-			l.Why = fmt.Sprintf("whether the %s matters does not show", ways[way].noun())
-			return l
-		} else if least == 0 || g > least {
-			least = g
-		}
-		against = append(against, ways[way].noun())
-	}
-	if len(against) == 0 {
-		l.Why = "all requests come from one address, by one credential and on one route"
-		return l
-	}
-	l.Scope, l.Gain = ScopeAll, -least
-	l.Why = "by " + strings.Join(against, " or ") + " refusals are foretold worse than for everybody together"
-	return l
-}
-
-func plural(s LimitScope) string {
-	if s == ScopeAddress {
-		return "addresses"
-	}
-	return s.noun() + "s"
 }

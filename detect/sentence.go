@@ -341,8 +341,8 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 // apartText says why a source is not added to the primary one, where nothing that they
 // saw tells how they belong together.
 func apartText(s, primary *Source) string {
-	if s.unnamed() && primary.unnamed() {
-		return fmt.Sprintf("%s is not counted: it is a %s and %s a %s, and too little tells whether they belong together; judge it alone, or give both one name (web=FILE) if they are hosts of one tier", s.Name, s.Kind, primary.Name, primary.Kind)
+	if s.unnamed() && primary.unnamed() || s.Vantage == primary.Vantage {
+		return fmt.Sprintf("%s is not counted: it is a %s and %s a %s, and too little tells whether they saw the same; judge it alone", s.Name, s.Kind, primary.Name, primary.Kind)
 	}
 	return fmt.Sprintf("%s is not counted: by its name it is another hop than %s, and too little tells otherwise; give hosts of one tier without names", s.Name, primary.Name)
 }

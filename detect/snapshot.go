@@ -73,7 +73,7 @@ type Source struct {
 	Name, Kind, Vantage string
 	Primary             bool    // its exchanges make the totals; others corroborate
 	OffsetSeconds       float64 // how far its clock is ahead of the primary source's, where that is known
-	Unsure              bool    // taken for another hop by its name or its kind alone
+	Unsure              bool    // not counted for its name or its kind alone
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
 	Repeats             Repeats // what Behind rests on
@@ -251,6 +251,7 @@ type Client struct {
 	Failed, Retries, First    int64
 	Amplification             Number
 	GapMedianS, GapMADS       Number
+	EvenP                     Number // bound on the chance of waits as even as its latest, did it send at random: 1, .01, .001 or .0001
 	EarlyShare                Number // retries sent before the wait the server named
 	AvoidablePerS             Number
 	Victim                    bool // refused, though it does not retry
@@ -265,16 +266,12 @@ type Client struct {
 // Mitigation is one thing to do, ready to be read aloud.
 type Mitigation struct {
 	ID, Title, Who, When    string
-	Effect                  *Effect // nil until predicted
-	Expect                  string  // expected effect in words
+	Expect                  string // expected effect in words
 	Risk, Dont, Undo, Check string
 	Stop                    string   // when to leave it, or go no further with it; "" not told
 	Because                 []string // signatures that call for it
 	Snippets                []Snippet
 }
-
-// Effect is a predicted effect as ranges.
-type Effect struct{ Requests, Peak50ms, P95S, GoodputPerS [2]float64 }
 
 // Snippet is configuration or code for one product.
 type Snippet struct{ For, Text string }

@@ -178,6 +178,48 @@ func TestCaptureAndItsOwnLog(t *testing.T) {
 	}
 }
 
+// Where too little tells that a capture and a log of one hop saw the same (all ask for
+// two things, whole seconds, a handful of lines), they are told apart by their kinds:
+// one of them counts, and the totals never double, whether the hop was named or not.
+func TestCaptureAndItsOwnLogNeverDouble(t *testing.T) {
+	alike := func(g given) given {
+		for _, b := range popular(g).all {
+			for i := range b.Exchanges {
+				b.Exchanges[i].RequestID = 0
+			}
+		}
+		return g
+	}
+	few := func(g given) given {
+		g.all = g.all[:1]
+		g.all[0].Exchanges = g.all[0].Exchanges[:12]
+		return g
+	}
+	as := func(g given) given { return g }
+	for _, name := range captures {
+		res := load(t, name)
+		for what, change := range map[string]func(given) given{"as it is": as, "all ask for two things": alike, "a handful": few} {
+			for _, clock := range []int64{1e6, 1e9} {
+				for _, vantage := range []string{"", "web"} {
+					tap, log := change(from(t, res, "tap", "capture")), change(portless(t, res, "access.log", clock))
+					if vantage != "" {
+						tap.info.Vantage, log.info.Vantage = vantage, vantage
+					}
+					want := int64(0)
+					for _, b := range tap.all {
+						want += int64(len(b.Exchanges))
+					}
+					for i, order := range [][]given{{tap, log}, {log, tap}} {
+						if got := together(t, detect.Options{}, order...).Totals.Exchanges; got != want {
+							t.Errorf("%s, %s, clock %d ns, hop %q, order %d: %d exchanges, want the %d of the capture", name, what, clock, vantage, i, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // Edge and service both log a request: it is one request at two hops, in whatever
 // order and under whatever names they are given.
 func TestTwoHopsAreNotSummed(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stormwatch/capture"
+	"stormwatch/detect/herd"
 	"stormwatch/rules"
 )
 
@@ -35,13 +36,17 @@ type beginning struct {
 }
 
 const (
-	startRates   = 30
-	startBits    = 4096 // of a bitmap that counts distinct clients
-	startCalls   = 64
-	startLately  = 3  // seconds just before a start
-	startFew     = 10 // clients below which a window is not looked at
-	startWarm    = 5 * tick
-	startHalfLen = tick / 2
+	// Limits of signatures-trial, sync-start.
+	startRates  = 30 // seconds over which the rate before is taken
+	startFew    = 10 // clients below which a window is not looked at
+	startExcess = 5. // roots of the rate, and as many clients more, by which a start exceeds it: one second of a million does by chance (TestStartsNull)
+	startSame   = .5 // share of the first calls that the three commonest make up
+	startWarm   = 5 * tick
+
+	startBits    = 4096     // of a bitmap that counts distinct clients: to 2 % up to 5,000 a second (linear counting)
+	startCalls   = 64       // calls told apart: of three that make up half of all, none is crowded out
+	startLately  = 3        // seconds just before a start: where demand grows they say more than half a minute
+	startHalfLen = tick / 2 // windows slide by this, so that the whole seconds of the clock part nothing
 )
 
 // startHalf is half a second.
@@ -129,8 +134,8 @@ func (s *starts) judge(now int64) {
 }
 
 func startSlot(now int64) int {
-	k := floorDiv(now, tick)
-	return int(k - floorDiv(k, startRates)*startRates)
+	k := herd.BinOf(now, tick)
+	return int(k - herd.BinOf(k, startRates)*startRates)
 }
 
 // window reads a window; the second before which the rate is taken is given. Where
@@ -168,6 +173,10 @@ func distinct(a, b *startHalf) int {
 	return int(math.Round(bitmap(both[:]).count()))
 }
 
+// scheduleOf is the part of its period by which a schedule may slip: 2 %, more than a
+// minute's cron does, less than two restarts in a row agree by chance.
+const scheduleOf = 50
+
 // scheduled tells whether starts at this moment come as long after the last as that
 // came after the one before: a schedule, not a restart.
 func (s *starts) scheduled() bool {
@@ -177,7 +186,7 @@ func (s *starts) scheduled() bool {
 	}
 	a, b := s.now.at-last, last-before
 	d := a - b
-	return max(d, -d) <= max(tick, b/50)
+	return max(d, -d) <= max(tick, b/scheduleOf)
 }
 
 // remember keeps when clients began together, once for each time.
@@ -196,16 +205,15 @@ func (e *engine) startFeatures(v *rules.Values) {
 	n := int64(s.now.n)
 	excess := 0.
 	if s.now.n >= startFew {
-		// The count of a second varies by its root; five of those, and five more for a
-		// rate of nearly none.
-		excess = (float64(n) - s.now.before - 5) / math.Sqrt(max(s.now.before, 1))
+		// The count of a second varies by its root; some more for a rate of nearly none.
+		excess = (float64(n) - s.now.before - startExcess) / math.Sqrt(max(s.now.before, 1))
 	}
 	share := 0.
 	if e.pop.clients > 0 {
 		share = min(1, float64(n)/float64(e.pop.clients))
 	}
 	scheduled := false
-	if s.now.n >= startFew && excess > 5 && s.now.same >= .5 {
+	if s.now.n >= startFew && excess > startExcess && s.now.same >= startSame {
 		scheduled = s.scheduled()
 		s.remember()
 	}

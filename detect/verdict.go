@@ -27,6 +27,7 @@ type verdictState struct {
 	stormed  int64                 // last second that earned the word storm
 	causes   [CauseMixed + 1]int32 // seconds of the present incident for which each was held responsible
 
+	calm     calmCounts   // since the last incident, up to the onset of the present one
 	sum      secondCounts // of the present incident, from its onset to badUntil
 	tail     secondCounts // of the seconds since, which may yet belong to it
 	worstSum secondCounts // of the incident that worst speaks of
@@ -78,7 +79,7 @@ func (j *judge) verdict(e *engine) {
 			s.recovered()
 		default:
 			s.recovered()
-			s.since, s.censored = 0, false
+			s.since, s.censored, s.calm = 0, false, calmCounts{}
 		}
 	}
 	before := s.now.State
@@ -217,7 +218,7 @@ func (j *judge) demandExceeds(e *engine) bool {
 // followDemand keeps since when new demand exceeds what can be served: from where
 // capacity-not-behaviour sees it do so, until it has fallen to it.
 func (j *judge) followDemand(e *engine) {
-	const beyond, refused = 2, .05
+	const beyond, refused = 2, .05 // sd and share, as in capacity-not-behaviour
 	r, s, least := &j.loop, &j.state, float64(beyond)
 	if s.beyond != 0 {
 		least = 0
@@ -269,7 +270,7 @@ func (e *engine) unstamped() bool {
 // it is too little for a word of its own: one client that is refused for ever is no
 // storm, and is not clear either.
 func (e *engine) mostlyFailing() bool {
-	const least = 10
+	const least = 10 // of fewer than ten, all in vain, a tenth may yet be served (.9^10 = .35)
 	span := window
 	if s := &e.judge.state; s.since == 0 && s.badUntil != 0 { // what the last incident left behind is told
 		span = min(span, int((e.now-s.badUntil)/tick))

@@ -140,6 +140,7 @@ func (e *engine) rates() Recent {
 	} else if w.first > 0 {
 		r.Amplification = Some(share(w.attempts, w.first))
 	}
+	e.judge.state.before(&r)
 	return r
 }
 
@@ -225,6 +226,7 @@ func (e *engine) clientRow(id int, c *client) Client {
 	h := e.histories.of(c)
 	if m, mad, ok := h.gapStats(); ok {
 		row.GapMedianS, row.GapMADS = Some(m), Some(mad)
+		row.EvenP = h.even(m, e.clock())
 	}
 	if h.did[hinted] > 0 {
 		row.EarlyShare = Some(float64(h.did[early]) / float64(h.did[hinted]))
@@ -265,23 +267,37 @@ func (e *engine) signatures(c *client, row *Client) {
 	}
 }
 
+// bounds tells which bounds of the engine were reached, and what was given up.
+func (e *engine) bounds() (out []capture.Skip) {
+	chains, layers := e.chains.Stats(), &e.pop.layering
+	for _, b := range []struct {
+		n    int64
+		what string
+	}{
+		{int64(chains.Evicted + chains.Capped), "failures and requests forgotten early, too many being open or new at once: a retry that came later counts as a new request"},
+		{e.pop.quotas.left, fmt.Sprintf("refusals of credentials beyond %d at once: whether they draw on one quota was not looked at", quotaSlots)},
+		{layers.chains.left + layers.across.left, fmt.Sprintf("chains and operations for which there was no place among the %d followed at once: bursts within bursts were looked for in the others", watchedRuns)},
+		{e.scopes.left, fmt.Sprintf("times an answer's credential, address or route was beyond the first %d: by what the limit counts was told from the others", scopeValues)},
+		{e.lot.left, fmt.Sprintf("clients that did not come back, beyond %d at once: they are not named", maxParked)},
+		{e.judge.left, fmt.Sprintf("seconds in which a finding held, beyond %d of them: it is not told", maxFound)},
+	} {
+		if b.n > 0 {
+			out = append(out, capture.Skip{Reason: b.what, Count: uint64(b.n)})
+		}
+	}
+	return out
+}
+
 // crowded says on the primary source how many exchanges came from clients beyond
-// the bound, which share one row, and how many failures were not followed up.
+// the bound, which share one row, and which other bounds were reached.
 func (e *engine) crowded(sources []Source) []Source {
-	chains := e.chains.Stats()
-	early := int64(chains.Evicted + chains.Capped)
-	spare := e.pop.quotas.left
-	if e.names.excess+e.left+early+spare == 0 || len(sources) == 0 {
+	bounds := e.bounds()
+	if e.names.excess+e.left == 0 && len(bounds) == 0 || len(sources) == 0 {
 		return sources
 	}
 	out := slices.Clone(sources)
 	p := &out[primaryOf(out)]
-	if early > 0 {
-		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: "failures and requests forgotten early, too many being open or new at once: a retry that came later counts as a new request", Count: uint64(early)})
-	}
-	if spare > 0 {
-		p.Health.Bounds = append(slices.Clone(p.Health.Bounds), capture.Skip{Reason: fmt.Sprintf("refusals of credentials beyond %d at once: whether they draw on one quota was not looked at", quotaSlots), Count: uint64(spare)})
-	}
+	p.Health.Bounds = slices.Concat(p.Health.Bounds, bounds)
 	notes := []string{p.Note}
 	if e.left > 0 {
 		notes = append(notes, fmt.Sprintf("%d clients silent for two hours left the table for others; what they did is in the row %s", e.left, otherClients))

@@ -16,6 +16,8 @@ func (e *Evidence) fits(s *scorer, i int, deviations float64) bool {
 	return false
 }
 
+// At these, policies that nobody catalogued are called one that is in 1 % of the runs at most
+// (TestUncataloguedPolicies), and delays and strays cost few readings (TestDelaysAndStrays).
 const (
 	excess    = .35  // nats a wait that delays other than assumed may cost,
 	excessOf  = .20  // and that of policies so broad that delays hardly matter

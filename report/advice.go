@@ -28,10 +28,6 @@ func (p *page) mitigation(n int, m *detect.Mitigation, snippets bool) {
 	const indent, label = 5, 9
 	p.term(2, fmt.Sprint(n), 3, strings.ToUpper(m.When)+"  "+m.Title+"  ["+m.ID+"]")
 	p.term(indent, "who", label, m.Who)
-	if e := m.Effect; e != nil {
-		p.term(indent, "effect", label, fmt.Sprintf("predicted: requests %s, peak in 50 ms %s, p95 %s s, goodput %s/s",
-			between(e.Requests), between(e.Peak50ms), between(e.P95S), between(e.GoodputPerS)))
-	}
 	p.term(indent, "expect", label, m.Expect)
 	p.term(indent, "risk", label, m.Risk)
 	p.term(indent, "do not", label, m.Dont)
@@ -50,5 +46,3 @@ func (p *page) mitigation(n int, m *detect.Mitigation, snippets bool) {
 		}
 	}
 }
-
-func between(r [2]float64) string { return Figure(r[0], "") + " to " + Figure(r[1], "") }

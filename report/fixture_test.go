@@ -98,7 +98,6 @@ func storm() *detect.Snapshot {
 		Newcomers: detect.Some(.12),
 		Mitigations: []detect.Mitigation{{
 			ID: "spread-hint", Title: "answer refusals with a Retry-After that differs from client to client", Who: "on-call at the gateway", When: "now",
-			Effect: &detect.Effect{Requests: [2]float64{1400, 1900}, Peak50ms: [2]float64{4, 9}, P95S: [2]float64{0.2, 0.4}, GoodputPerS: [2]float64{30, 39}},
 			Expect: "clients that read the header return spread over the window", Risk: "clients that do not read it go on as before",
 			Dont: "do not send the same round number to everybody", Undo: "remove the header rule", Check: "peak arrivals per 50 ms fall", Stop: "peaks have not fallen after two waits",
 			Because:  []string{"lockstep"},

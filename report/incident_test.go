@@ -360,6 +360,38 @@ func TestOpenMetrics(t *testing.T) {
 	}
 }
 
+// What looks alike, once names are made clean and cut, is numbered: nothing is left
+// out, and no two samples have the same labels.
+func TestOpenMetricsOfNamesakes(t *testing.T) {
+	snap := incident()
+	snap.Clients = nil
+	for i, label := range []string{"job", "job", "job\x1b", "job"} {
+		snap.Clients = append(snap.Clients, detect.Client{Label: label, Attempts: int64(10 + i)})
+	}
+	snap.Sources = append(snap.Sources, snap.Sources[0])
+	snap.Sources[0].Health.Bounds = []capture.Skip{{Reason: "chains", Count: 7}}
+	text := render(t, report.OpenMetrics, snap, report.Options{})
+	got := scrape(t, text)
+	sum := 0.
+	for key, v := range got {
+		if strings.HasPrefix(key, "stormwatch_client_attempts_total ") {
+			sum += v
+		}
+	}
+	if sum != 10+11+12+13 {
+		t.Errorf("the clients sent %v requests together, want 46", sum)
+	}
+	src := " source=" + snap.Sources[0].Name + " kind=" + snap.Sources[0].Kind + " unit=packets"
+	read := float64(snap.Sources[0].Health.Read)
+	if a, b := got["stormwatch_source_read_total"+src], got["stormwatch_source_read_total"+src+" namesake=2"]; a != read || b != read {
+		t.Errorf("two sources of one name read %v and %v, want %v each", a, b, read)
+	}
+	if n := got["stormwatch_source_bound_total"+src+" reason=chains"]; n != 7 {
+		t.Errorf("a bound was reached %v times, want 7", n)
+	}
+	checkOpenMetrics(t, text)
+}
+
 var (
 	metricLine = regexp.MustCompile(`^(stormwatch_[a-z0-9_]+)(\{([a-z_]+="([^"\\\n]|\\[\\n"])*",?)+\})? -?[0-9.e+-]+$`)
 	headLine   = regexp.MustCompile(`^# (HELP|TYPE) (stormwatch_[a-z0-9_]+) (.+)$`)

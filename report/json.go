@@ -177,6 +177,7 @@ type jsonClient struct {
 	Refused       int64       `json:"refused"`
 	Amplification number      `json:"amplification"`
 	GapMedian     number      `json:"gap_median_s"`
+	EvenP         number      `json:"gap_even_p"`
 	EarlyShare    number      `json:"early_share"`
 	Avoidable     number      `json:"avoidable_per_s"`
 	Victim        bool        `json:"victim"`
@@ -197,7 +198,7 @@ type jsonMitigation struct {
 	Title    text          `json:"title"`
 	Who      text          `json:"who"`
 	When     text          `json:"when"`
-	Effect   *jsonEffect   `json:"effect"`
+	Effect   *struct{}     `json:"effect"` // null: no effect is predicted
 	Expect   text          `json:"expect"`
 	Risk     text          `json:"risk"`
 	Dont     text          `json:"dont"`
@@ -206,13 +207,6 @@ type jsonMitigation struct {
 	Stop     text          `json:"stop"`
 	Because  []text        `json:"because"`
 	Snippets []jsonSnippet `json:"snippets"`
-}
-
-type jsonEffect struct {
-	Requests [2]measure `json:"requests"`
-	Peak     [2]measure `json:"peak_50ms"`
-	P95      [2]measure `json:"p95_s"`
-	Goodput  [2]measure `json:"goodput_per_s"`
 }
 
 type jsonSnippet struct {
@@ -326,7 +320,7 @@ func findingOf(f *detect.Finding) jsonFinding {
 func clientOf(c *detect.Client) jsonClient {
 	out := jsonClient{
 		Client: text(c.Label), Name: maybe(c.Name), Agent: maybe(c.Agent), Attempts: c.Attempts, OK: c.OK, Refused: c.Refused,
-		Amplification: number(c.Amplification), GapMedian: number(c.GapMedianS), EarlyShare: number(c.EarlyShare),
+		Amplification: number(c.Amplification), GapMedian: number(c.GapMedianS), EvenP: number(c.EvenP), EarlyShare: number(c.EarlyShare),
 		Avoidable: number(c.AvoidablePerS), Victim: c.Victim, Score: measure(c.Score),
 	}
 	if c.Policy.Family != "" {
@@ -342,10 +336,5 @@ func mitigationOf(m *detect.Mitigation) jsonMitigation {
 		Dont: text(m.Dont), Undo: text(m.Undo), Check: text(m.Check), Stop: text(m.Stop), Because: texts(m.Because),
 		Snippets: each(m.Snippets, func(s *detect.Snippet) jsonSnippet { return jsonSnippet{text(s.For), lines(s.Text)} }),
 	}
-	if e := m.Effect; e != nil {
-		out.Effect = &jsonEffect{bounds(e.Requests), bounds(e.Peak50ms), bounds(e.P95S), bounds(e.GoodputPerS)}
-	}
 	return out
 }
-
-func bounds(r [2]float64) [2]measure { return [2]measure{measure(r[0]), measure(r[1])} }

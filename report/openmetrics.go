@@ -35,7 +35,7 @@ func OpenMetrics(w io.Writer, s *detect.Snapshot, o Options) error {
 type family struct {
 	name, kind, help string
 	samples          []string
-	told             map[string]bool // by labels: each may be there once only
+	told             map[string]int // samples by labels: no two may have the same
 }
 
 // metrics are families in the order in which they were first told: the format
@@ -56,10 +56,19 @@ func (m *metrics) add(name, kind, help string, v detect.Number, labels ...string
 		if m.named == nil {
 			m.named = map[string]*family{}
 		}
-		f = &family{name: name, kind: kind, help: help, told: map[string]bool{}}
+		f = &family{name: name, kind: kind, help: help, told: map[string]int{}}
 		m.named[name] = f
 		m.list = append(m.list, f)
 	}
+	at := name
+	if kind == "counter" {
+		at += "_total"
+	}
+	f.samples = append(f.samples, at+braced(f.distinct(labelText(labels)))+" "+metricValue(v.V))
+}
+
+// labelText joins names and values by turns.
+func labelText(labels []string) string {
 	var b strings.Builder
 	for i := 0; i+1 < len(labels); i += 2 {
 		if labels[i+1] == "" {
@@ -70,18 +79,26 @@ func (m *metrics) add(name, kind, help string, v detect.Number, labels ...string
 		}
 		b.WriteString(labels[i] + `="` + escLabel(labels[i+1]) + `"`)
 	}
-	if f.told[b.String()] {
-		return
+	return b.String()
+}
+
+// distinct numbers the second sample with the same labels, and those after it: two
+// clients or sources may look alike once their names are cut and made clean, and
+// OpenMetrics takes no two samples of a family with one set of labels.
+func (f *family) distinct(labels string) string {
+	f.told[labels]++
+	n := f.told[labels]
+	if n == 1 {
+		return labels
 	}
-	f.told[b.String()] = true
-	at := name
-	if kind == "counter" {
-		at += "_total"
+	return strings.TrimPrefix(labels+`,namesake="`+strconv.Itoa(n)+`"`, ",")
+}
+
+func braced(labels string) string {
+	if labels == "" {
+		return ""
 	}
-	if b.Len() > 0 {
-		at += "{" + b.String() + "}"
-	}
-	f.samples = append(f.samples, at+" "+metricValue(v.V))
+	return "{" + labels + "}"
 }
 
 // metricValue rounds as the JSON report does, so that the last bits of a sum do
@@ -201,6 +218,9 @@ func (m *metrics) source(src *detect.Source) {
 	m.counter("source_gap_bytes", "bytes lost inside connections", h.GapBytes, labels...)
 	for _, k := range h.Skipped {
 		m.counter("source_skipped", "passed over, by reason", k.Count, append(labels, "reason", k.Reason)...)
+	}
+	for _, k := range h.Bounds {
+		m.counter("source_bound", "bounds that were reached, by what was given up", k.Count, append(labels, "reason", k.Reason)...)
 	}
 	m.gauge("source_up", "0 while the source gives nothing", detect.Some(float64(btoi(h.Down == ""))), labels...)
 }

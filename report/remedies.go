@@ -7,19 +7,9 @@ import (
 	"stormwatch/detect"
 )
 
-// effectText is a predicted effect in words; "" where none is.
-func effectText(e *detect.Effect) string {
-	if e == nil {
-		return ""
-	}
-	return fmt.Sprintf("predicted: requests %s, peak in 50 ms %s, p95 %s s, goodput %s/s",
-		between(e.Requests), between(e.Peak50ms), between(e.P95S), between(e.GoodputPerS))
-}
-
 func remedyFacts(m *detect.Mitigation) []fact {
 	return []fact{
 		{"who", m.Who},
-		{"effect", effectText(m.Effect)},
 		{"expect", m.Expect},
 		{"risk", m.Risk},
 		{"do not", m.Dont},

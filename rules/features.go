@@ -144,6 +144,7 @@ const (
 	Reproduction
 	DrainS
 	GoodputSlope
+	GoodputInvariant
 	Hysteresis
 	RelayedRepeats
 	IgnoredDates
@@ -310,6 +311,7 @@ var features = [featureCount]Feature{
 	{ID: Reproduction, Name: "reproduction", Scopes: everyone, Meaning: "retries that each attempt begets, of m attempts at most (m-1)/m"},
 	{ID: DrainS, Name: "drain_s", Unit: "s", Scopes: everyone, Meaning: "time until the backlog is gone, if demand stays as it is"},
 	{ID: GoodputSlope, Name: "goodput_slope", Scopes: everyone, Meaning: "useful answers more for each attempt more; near 0, retrying buys nothing, below it costs"},
+	{ID: GoodputInvariant, Name: "goodput_invariant", Scopes: everyone, Boolean: true, Meaning: "more is failing than three in ten, and what is served does not depend on how much is sent: retrying buys nothing"},
 	{ID: Hysteresis, Name: "hysteresis", Scopes: everyone, Meaning: "failing share at the demand of the calm, less that of the calm"},
 	{ID: RelayedRepeats, Name: "relayed_repeats", Unit: "writes", Scopes: both, Meaning: "of unsafe_repeats, those that a hop on the way sent, as its log lists or what the hop behind it saw shows"},
 	{ID: IgnoredDates, Name: "ignored_dates", Unit: "retries", Scopes: single, Meaning: "early retries where the wait was a date, and the clocks agree"},

@@ -12,7 +12,7 @@ const evidenceExchanges = "exchanges"
 // scopes.
 func (d *document) signatures(n *yaml.Node) []*Signature {
 	keys := d.mapping(n, "a signature", "signature", "scope", "about", "needs", "when", "parts", "severity",
-		"false_positive_rate", "says", "mitigations", "storm", "does")
+		"false_positive_rate", "says", "shows", "mitigations", "storm", "does")
 	s := Signature{
 		ID:             d.id(keys["signature"], n, "signature"),
 		About:          d.line(keys["about"], n, "about"),
@@ -37,8 +37,25 @@ func (d *document) signatures(n *yaml.Node) []*Signature {
 	for _, item := range d.items(keys["mitigations"], n, "mitigations") {
 		s.Mitigations = append(s.Mitigations, d.id(item, n, "mitigation"))
 	}
-	s.evidence(c.clauses)
+	s.evidence(c.clauses, d.shows(&c, keys["shows"]))
 	return perScope(&s, c.scopes)
+}
+
+// shows reads the features that are told with a finding though neither its condition
+// nor its sentence speaks of them.
+func (d *document) shows(c *compiler, n *yaml.Node) (more []FeatureID) {
+	if n == nil {
+		return nil
+	}
+	for _, item := range d.items(n, n, "shows") {
+		id, err := c.feature(item.Value)
+		if err != nil {
+			d.fail(item, "shows: %v", err)
+			continue
+		}
+		more = append(more, id)
+	}
+	return more
 }
 
 // does reads what a client that shows the signature does; only clients do anything.

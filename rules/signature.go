@@ -188,8 +188,8 @@ func (s *Signature) score(v *Values) (parts []Part, score float64) {
 }
 
 // evidence lists what a judgement shows: what the condition compares, what must
-// be there at least, and what the sentence mentions.
-func (s *Signature) evidence(clauses []clause) {
+// be there at least, what the sentence mentions, and more that the rule names.
+func (s *Signature) evidence(clauses []clause, more []FeatureID) {
 	show := func(id FeatureID, threshold string) {
 		if !slices.ContainsFunc(s.shown, func(e Evidence) bool { return e.Feature == id }) {
 			s.shown = append(s.shown, Evidence{Feature: id, Threshold: threshold})
@@ -215,5 +215,8 @@ func (s *Signature) evidence(clauses []clause) {
 			}
 			show(w.feature, "")
 		}
+	}
+	for _, id := range more {
+		show(id, "")
 	}
 }

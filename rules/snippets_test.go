@@ -139,7 +139,7 @@ func TestGoVetTakesItsSnippets(t *testing.T) {
 	}
 }
 
-// Languages without a checker at hand have at least their brackets in order.
+// Where the parsers of these languages are not installed, brackets at least are in order.
 func TestBracketsAreInOrder(t *testing.T) {
 	for _, product := range []string{"java", "dotnet", "node", "express"} {
 		eachSnippet(t, product, func(t *testing.T, text string) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"stormwatch/detect"
-	"stormwatch/report"
 )
 
 // drawFix lists what to do, most urgent first, and the selected of them in full.
@@ -83,12 +82,8 @@ func firstWord(s string) string {
 	return word
 }
 
-// fixNote tells the effect in few words, where it is predicted, else what calls
-// for it.
+// fixNote tells what calls for it.
 func fixNote(m *detect.Mitigation) string {
-	if e := m.Effect; e != nil {
-		return "requests ~" + between(e.Requests) + ", peak ~" + between(e.Peak50ms)
-	}
 	if len(m.Because) == 0 {
 		return ""
 	}
@@ -118,7 +113,7 @@ func fixPages(m *detect.Mitigation, v *view, w int) (words, snippet page) {
 	if m.When != firstWord(m.When) {
 		p.term("when", label, w, m.When, styleText)
 	}
-	p.term("expect", label, w, expected(m), styleGood)
+	p.term("expect", label, w, m.Expect, styleGood)
 	p.term("risk", label, w, m.Risk, styleRetry)
 	p.term("not", label, w, strings.TrimPrefix(lower(m.Dont), "do not "), styleRefused)
 	if !wide && code != nil {
@@ -155,21 +150,4 @@ func snippetPage(m *detect.Mitigation, v *view) (p page) {
 		p.add(styleText, "  "+strings.ReplaceAll(l, "\t", "    "))
 	}
 	return p
-}
-
-// expected is the effect in words, or as predicted ranges once there are some.
-func expected(m *detect.Mitigation) string {
-	e := m.Effect
-	if e == nil {
-		return m.Expect
-	}
-	return fmt.Sprintf("predicted: requests %s, peak per 50 ms %s, p95 %s s, goodput %s/s",
-		between(e.Requests), between(e.Peak50ms), between(e.P95S), between(e.GoodputPerS))
-}
-
-func between(r [2]float64) string {
-	if r[0] == r[1] {
-		return report.Figure(r[0], "")
-	}
-	return report.Figure(r[0], "") + " to " + report.Figure(r[1], "")
 }

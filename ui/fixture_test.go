@@ -104,7 +104,6 @@ func stormMitigations() []detect.Mitigation {
 			ID: "client-full-jitter", Title: "Retry-After as a floor, full jitter above it, at most 3 tries", Who: "client's team", When: "client",
 			Expect: "2 attempts instead of 9 in each chain", Because: []string{"lockstep", "hint-ignored"},
 			Snippets: []detect.Snippet{{For: "go", Text: "wait := floor + rand.N(base<<try)\n"}},
-			Effect:   &detect.Effect{Requests: [2]float64{48, 60}, Peak50ms: [2]float64{3, 5}, P95S: [2]float64{.8, 1.2}, GoodputPerS: [2]float64{39, 40}},
 		},
 	}
 }

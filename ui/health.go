@@ -120,7 +120,7 @@ func (p *page) source(src *detect.Source, w int) {
 		{h.Crowded, "  crowded", "nearly all requests come from one or two addresses though another field tells clients apart: what one client did cannot be told"},
 		{h.FailuresOnly, "  failures", "the input leaves successes out: shares of failures mean nothing"},
 		{h.Sampled > 0, "  sampled", percent(detect.Some(h.Sampled)) + " of the exchanges are in the input"},
-		{src.Unsure, "  unsure", "taken for another hop by its name or its kind alone"},
+		{src.Unsure, "  unsure", "not counted for its name or its kind alone"},
 	} {
 		if remark.on {
 			p.term(remark.name, label, w, remark.text, styleRetry)

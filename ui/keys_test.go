@@ -367,7 +367,7 @@ func TestFixKeys(t *testing.T) {
 		t.Errorf("the text is not kept for quitting: %q", got)
 	}
 	m = send(m, typed("j")...)
-	if !strings.Contains(m.View(), "predicted: requests 48 to 60") {
+	if !strings.Contains(m.View(), "2 attempts instead of 9 in each chain") {
 		t.Errorf("j does not go to the next mitigation:\n%s", m.View())
 	}
 	m = open(live(emptySnapshot()), Options{}, 80, 24, "6", "y", "tab", "j", "k", "G", "pgdown")

@@ -25,13 +25,14 @@ const (
 	wrapRuby         // I, [2026-11-30T08:11:06.123456 #12]  INFO -- : line: Ruby's Logger, with Rails' tags
 	wrapLabels       // {app="web"} line: logcli, behind a time
 	wrapStream       // ecs/web/0123abcd line: aws logs tail, behind a time
+	wrapShort        // 2026-11-30T08:11:06 line: aws logs tail --format short, in UTC
 	wraps
 )
 
 var wrapNames = [wraps]string{
 	wrapNone: "plain", wrapCRI: "CRI", wrapJSON: "JSON with the line in it (docker, journald)", wrap5424: "syslog RFC 5424", wrapHeroku: "Heroku drain",
 	wrapSyslog: "syslog RFC 3164", wrapPod: "kubectl --prefix", wrapCompose: "docker compose", wrapStamp: "a time before each line", wrapStern: "stern",
-	wrapRuby: "Ruby's Logger", wrapLabels: "labels of Loki", wrapStream: "a log stream of CloudWatch",
+	wrapRuby: "Ruby's Logger", wrapLabels: "labels of Loki", wrapStream: "a log stream of CloudWatch", wrapShort: "a time without zone before each line",
 }
 
 // String names a wrap.
@@ -128,6 +129,8 @@ func (u *unwrapper) peel(w wrap, line []byte, depth int) (inner []byte, ok bool)
 		return labels(line)
 	case wrapStream:
 		return logStream(line)
+	case wrapShort:
+		return u.short(line)
 	}
 	return line, true
 }

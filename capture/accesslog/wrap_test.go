@@ -40,6 +40,7 @@ func wrapsOf(t testing.TB, line string) map[string]string {
 		"aws logs tail":         `2026-11-30T09:00:00.123000+00:00 ecs/web/0123456789abcdef ` + line,
 		"aws logs tail, EC2":    `2026-11-30T09:00:00.123000+00:00 i-0123456789abcdef0 ` + line,
 		"aws logs tail, Lambda": `2026-11-30T09:00:00.123000+00:00 2026/11/30/[$LATEST]0123456789abcdef ` + line,
+		"aws logs tail, short":  `2026-11-30T09:00:00 ` + line,
 		"logcli":                `2026-11-30T09:00:00Z {app="web", note="a \"b\" } c"} ` + line,
 		"logcli, no labels":     `2026-11-30T10:00:00+01:00 {}                 ` + line,
 		"stern":                 `web-7d8b49557c-abcde nginx ` + line,
@@ -95,7 +96,7 @@ func TestTimeOfTheWrap(t *testing.T) {
 	for name, want := range map[string]string{
 		"Kubernetes": "2026-11-30T08:00:00.123456789", "docker json-file": "2026-11-30T09:00:00.123456789", "compose with times": "2026-11-30T09:00:00.123456789",
 		"syslog in a file": "2026-11-30T08:11:06", "journalctl": "2026-11-03T08:11:06", "rsyslog, ISO": "2026-11-30T02:41:06.123456", "RFC 5424": "2026-11-30T08:11:06.003", "Heroku": "2026-11-30T08:11:06.919417",
-		"journald": "2026-11-30T08:11:06.123456", "CRI over syslog": "2026-11-30T08:11:06",
+		"journald": "2026-11-30T08:11:06.123456", "aws logs tail, short": "2026-11-30T09:00:00", "CRI over syslog": "2026-11-30T08:11:06",
 	} {
 		out := mustRead(t, wrapsOf(t, line)[name]+"\n", Options{Until: time.Unix(utc0811, 0)})
 		if len(out.rows) != 1 {

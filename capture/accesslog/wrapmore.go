@@ -2,6 +2,21 @@ package accesslog
 
 import "bytes"
 
+// short reads a time to the second without its zone and the line behind it, as aws logs
+// tail --format short writes them, in UTC; a zone that is given for the log holds here too.
+func (u *unwrapper) short(line []byte) (inner []byte, ok bool) {
+	const date = len("2026-11-30T08:11:06")
+	if len(line) <= date+1 || line[10] != 'T' || line[date] != ' ' {
+		return nil, false
+	}
+	t, n := u.clock.read(&isoLayout, line[:date])
+	if n != date || !t.wall {
+		return nil, false
+	}
+	u.stamped(t)
+	return line[date+1:], true
+}
+
 // ruby reads what Ruby's Logger puts before a line (logger/formatter.rb), and the tags
 // in brackets that Rails adds.
 func (u *unwrapper) ruby(line []byte) (inner []byte, ok bool) {

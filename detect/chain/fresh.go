@@ -7,7 +7,7 @@ const (
 	templateFor = 10    // seconds for which the template's rate counts (chains-trial.md point 7)
 	leastIdle   = .15   // of a key's time counts as such in which a fresh repeat could be seen
 	trustRepeat = 10    // fresh repeats at which their waits count half as a control
-	unclear     = .03   // weight of a request that may be a retry, in what fresh ones do
+	unclear     = .03   // weight of a request that may be a retry, in what fresh ones do (chains-trial.md point 7)
 )
 
 // freshRate is the rate at which a fresh request of this identity is expected

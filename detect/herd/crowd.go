@@ -41,8 +41,8 @@ func crowdsOf() (out [wider]crowd) {
 // turn makes room for the tick at, and empties what it pushes out.
 func (c *crowd) turn(scale int, at int64) {
 	w := &wideAt[scale]
-	sec := floorDiv(at, second)
-	number, bin := floorDiv(sec, w.ticks), sec*w.perTick+w.perTick-1
+	sec := BinOf(at, second)
+	number, bin := BinOf(sec, w.ticks), sec*w.perTick+w.perTick-1
 	if !c.begun {
 		c.number, c.bin, c.begun = number-int64(len(c.windows)), bin-int64(bins), true
 	}
@@ -62,10 +62,10 @@ func (c *crowd) turn(scale int, at int64) {
 
 func (c *crowd) place(number int64) int {
 	n := int64(len(c.windows))
-	return int(number - floorDiv(number, n)*n)
+	return int(number - BinOf(number, n)*n)
 }
 
-func trailAt(bin int64) int { return int(bin - floorDiv(bin, int64(bins))*int64(bins)) }
+func trailAt(bin int64) int { return int(bin - BinOf(bin, int64(bins))*int64(bins)) }
 
 // add counts the tick for which turn made room.
 func (c *crowd) add(scale int, t *wideTick) {
@@ -175,7 +175,7 @@ func (c *crowd) read(scale int, end, wait int64) (out Coincidence) {
 		}
 	}
 	open := c.windows[c.place(c.number)]
-	over := (floorDiv(end, second) - c.number*w.ticks) * w.perTick
+	over := (BinOf(end, second) - c.number*w.ticks) * w.perTick
 	e, v := expected(closed.p, int64(bins))
 	eo, vo := expected(open.p, min(max(over, 1), int64(bins)))
 	closed.add(&open)

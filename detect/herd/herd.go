@@ -152,16 +152,18 @@ func (h *Herd) expire(at int64) {
 }
 
 func slot(at int64) int {
-	sec := floorDiv(at, second)
-	return int(sec - floorDiv(sec, ticks)*ticks)
+	sec := BinOf(at, second)
+	return int(sec - BinOf(sec, ticks)*ticks)
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
+// BinOf numbers the bins of a width that are aligned to the epoch; those before 1970
+// are negative.
+func BinOf(at, width int64) int64 {
+	n := at / width
+	if at%width < 0 {
+		n--
 	}
-	return q
+	return n
 }
 
 func (h *Herd) mergeGroup(g int, at int64) {
@@ -228,7 +230,7 @@ func (h *Herd) Follow(m *Member, agent int, start int64) {
 func (h *Herd) clamp(agent int) int { return min(max(agent, 0), len(h.groups)-1) }
 
 func binOf(start int64) uint8 {
-	return uint8((start - floorDiv(start, second)*second) / int64(Bin))
+	return uint8((start - BinOf(start, second)*second) / int64(Bin))
 }
 
 // Clone returns a copy that shares nothing with h.

@@ -183,7 +183,7 @@ func TestWavesWiderThanAnInstant(t *testing.T) {
 // twenty seconds after another time, and one of them once more.
 func TestPairsWithinASecond(t *testing.T) {
 	var events []event
-	base := floorDiv(epoch0, 20*second)*20*second + 100*second
+	base := BinOf(epoch0, 20*second)*20*second + 100*second
 	for c := range 10 {
 		for _, at := range []int64{0, 20} {
 			events = append(events, event{at: base + at*second + int64(c)*90e6, gap: 20 * second, client: c, agent: 1, attempt: 3})
@@ -382,7 +382,7 @@ func TestJitterMatchesTheDefinition(t *testing.T) {
 		events := s.events(rand.New(rand.NewPCG(5, 5)))
 		byAttempt := map[int32][]float64{}
 		end := slices.MaxFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) }).at
-		from := floorDiv(end, epoch)*epoch - epoch
+		from := BinOf(end, epoch)*epoch - epoch
 		for _, e := range events {
 			if e.attempt > 1 && e.gap >= shortest && e.at >= from {
 				byAttempt[e.attempt] = append(byAttempt[e.attempt], float64(e.gap))
@@ -517,7 +517,7 @@ func TestCloneRunsOnAsTheOriginal(t *testing.T) {
 	straight := NewHerd(3, 8)
 	feed(straight, population(events), events, func(int64) {})
 	for cut := 50; cut < len(events); cut += 400 {
-		at := floorDiv(events[cut].at, second) * second
+		at := BinOf(events[cut].at, second) * second
 		k := 0
 		for events[k].at < at {
 			k++
@@ -588,7 +588,7 @@ func TestOddArgumentsDoNotPanic(t *testing.T) {
 		h.Shard(0).First(&m, -5, at)
 		h.Shard(0).Retry(&m, 1000, math.MaxInt32, at, math.MaxInt64)
 		h.Shard(0).Retry(&m, 3, -1, at, math.MinInt64)
-		h.Barrier(floorDiv(at, second)*second + second)
+		h.Barrier(BinOf(at, second)*second + second)
 		h.InRound(-1, at)
 		h.InRound(1<<30, at)
 		h.Reading(77)

@@ -73,8 +73,8 @@ const most = 1<<16 - 1
 // before the retry is counted at the first scale, which tells of the client's last.
 func (s *Shard) wide(m *Member, g uint8, attempt int32, start int64) {
 	last, quarter := m.window[retryKind], binOf(start)/5
-	sec, since := floorDiv(start, second), int64(windowOf(start)-last)
-	before := func(ticks int64) bool { return last == 0 || floorDiv(sec, ticks) != floorDiv(sec-since, ticks) }
+	sec, since := BinOf(start, second), int64(windowOf(start)-last)
+	before := func(ticks int64) bool { return last == 0 || BinOf(sec, ticks) != BinOf(sec-since, ticks) }
 	switch {
 	case before(wideAt[1].ticks):
 		m.inWide, m.wideGroup = [wider]uint16{}, g

@@ -117,7 +117,7 @@ func (s *Shard) count(m *Member, kind int, g uint8, start, number int64) {
 	m.inBin[kind]++
 }
 
-func windowOf(start int64) uint32 { return uint32(floorDiv(start, second)) + 1 }
+func windowOf(start int64) uint32 { return uint32(BinOf(start, second)) + 1 }
 
 func (t *tally) of(kind int) *counts {
 	if kind == firstKind {

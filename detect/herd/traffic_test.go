@@ -221,7 +221,7 @@ func firesAt(h *Herd, group int) (at []Scale) {
 // barrier.
 func feed(h *Herd, members []Member, events []event, see func(now int64)) {
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	for i, now := 0, floorDiv(events[0].at, second)*second; i < len(events); {
+	for i, now := 0, BinOf(events[0].at, second)*second; i < len(events); {
 		now += second
 		for ; i < len(events) && events[i].at < now; i++ {
 			e := &events[i]

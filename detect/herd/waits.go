@@ -109,7 +109,7 @@ func newHalf(agents int) half {
 
 // turn begins the epoch of the second at, if it has not begun.
 func (w *waits) turn(at int64) {
-	n := floorDiv(at, epoch)
+	n := BinOf(at, epoch)
 	if w.begun && n == w.number {
 		return
 	}

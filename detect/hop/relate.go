@@ -36,7 +36,7 @@ type Link struct {
 // sightings tell nothing.
 const (
 	sameShare = .8
-	apartAt   = .7
+	apartAt   = .7 // between that most and sameShare nothing is claimed
 	fewest    = 20
 	halves    = 2                // of the shorter of two successive sources must lie within the other
 	tenths    = 10               // of its time, less than which in common makes them successive

@@ -70,8 +70,8 @@ func (g *regression) take(m *Machine, s *Second) {
 }
 
 const (
-	fitFewest = 8 // seconds
-	fitT      = 3 // standard errors by which beta must differ from 0
+	fitFewest = 8 // seconds: six degrees of freedom,
+	fitT      = 3 // at which a slope differs by so many standard errors from 0 in 2.4 % by chance (Student)
 )
 
 // tipping returns the load at which goodput falls to the fresh demand, if the

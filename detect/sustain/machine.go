@@ -68,7 +68,8 @@ const (
 	// The CUSUM is capped (in sd) so that it falls soon after the base has followed
 	// a slow growth.
 	cusumCap = 10
-	// Fewest failures in 5 s that begin a run of failures, and that make a fault.
+	// Fewest failures in 5 s that begin a run of failures, and that make a fault: one
+	// may be anything, of ten requests two are the share of a fault.
 	runFailures   = 2
 	faultFailures = 3
 )

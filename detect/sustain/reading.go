@@ -52,7 +52,7 @@ const (
 	// (signatures-trial).
 	deficitArrivals              = 60
 	deficitShortest, deficitLong = 6, 30
-	censorSpan                   = 5 // seconds from the first outcome
+	censorSpan                   = 5 // seconds from the first outcome, as shareSpan
 	noise                        = 2 // sd within which demand counts as served before
 )
 

@@ -17,8 +17,8 @@ type Signs struct {
 }
 
 const (
-	invariant    = .005 // useful answers for an attempt
-	invariantOf  = .3   // failing share from which that says something
+	invariant    = .005 // useful answers for an attempt (detection.md 7.2)
+	invariantOf  = .3   // failing share from which that says something (the same)
 	longestDrain = 3600 // seconds; beyond, it is no forecast
 )
 

@@ -54,6 +54,7 @@ func (w *window) per(n int64) float64 {
 }
 
 const (
+	// Limits of signatures-trial, rising-share-after-burst, step 1.
 	baseSeconds = 60 // calm seconds behind the base at most
 	baseFewest  = 5
 )
