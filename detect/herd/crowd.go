@@ -107,12 +107,12 @@ func (c *crowd) join(win *crowdWindow, n, at, width int64) {
 }
 
 const (
-	standsOut = 2 // times the mean of twenty bins
-	againPart = 2 // at least one in so many of a round's retries is a third attempt or later
+	standsOut = 2.25 // times the mean of twenty bins: waves that fill half of the time reach twice
+	againPart = 2    // at least one in so many of a round's retries is a third attempt or later
 )
 
 // stands tells whether a cell is part of a round: three or more clients return in it,
-// for the second time or more, and twice as many as in the bins before it on average.
+// for the second time or more, and over twice as many as in the bins before it on average.
 func (c *crowd) stands(t *wideTick, cell int) bool {
 	n := int64(t.n[cell])
 	if t.clients[cell] < roundClients || againPart*int64(t.again[cell]) < n {
@@ -122,7 +122,7 @@ func (c *crowd) stands(t *wideTick, cell int) bool {
 	for _, k := range c.trail {
 		sum += int64(k)
 	}
-	return int64(bins)*n >= standsOut*sum
+	return float64(int64(bins)*n) >= standsOut*float64(sum)
 }
 
 // Coincidence is how far the retries of an agent group come together at a scale.

@@ -168,7 +168,7 @@ func TestWavesWiderThanAnInstant(t *testing.T) {
 			}
 			t.Logf("%d clients within %g s: fired in %d of %d; seconds by scale %v", tt.clients, tt.spread, hits, total, at)
 			switch {
-			case tt.want == 0 && hits > 0:
+			case tt.want == 0 && hits*200 > total: // half a per cent, as above
 				t.Errorf("fired in %d of %d", hits, total)
 			case float64(hits) < tt.want*float64(total):
 				t.Errorf("fired in %d of %d, want %g of them", hits, total, tt.want)

@@ -8,7 +8,7 @@ import "time"
 //
 // What the wide windows cannot take for granted is that the rate is the same
 // throughout: demand itself comes and goes within 5 or 20 s. So a return counts as a
-// round there only where a bin holds twice the mean of the twenty that end with it,
+// round there only where a bin holds over twice the mean of the twenty that end with it,
 // and where half of those in it or more are third or later attempts: the first retry
 // copies the shape of the demand that was refused, the second was refused with its
 // wave. How many bins a round fills tells whether the scale is that of the waves.
