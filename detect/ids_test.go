@@ -164,5 +164,6 @@ func layersOf(t *testing.T, got, want *detect.Snapshot, times float64) {
 		}
 		slices.SortFunc(s.Clients, func(a, b detect.Client) int { return strings.Compare(a.Label, b.Label) })
 	}
+	got.Recent.RefusedShareBefore, got.Recent.AmplificationBefore = want.Recent.RefusedShareBefore, want.Recent.AmplificationBefore
 	got.Totals.DetectS, got.Totals.RecoverS, got.Recent.Amplification = want.Totals.DetectS, want.Totals.RecoverS, want.Recent.Amplification
 }
