@@ -83,7 +83,7 @@ func (j *judge) finding(e *engine, f *found) Finding {
 		Signature: f.sig.ID, Scope: scopeName(f), Score: f.said.Score, Severity: severity(f.said.Severity),
 		Confidence: min(.99, .5+.5*f.said.Score) * e.quality(),
 		Onset:      f.onset, Detected: f.detected, Ended: f.over, OnsetCensored: f.censored,
-		Says: f.said.Says, Layer: f.layer, When: f.sig.When, FalsePositives: f.sig.FalsePositives,
+		Says: f.said.Says, When: f.sig.When, FalsePositives: f.sig.FalsePositives,
 		At: f.at, Mitigations: j.serving(e, f.sig),
 	}
 	for _, p := range f.said.Parts {
@@ -111,6 +111,9 @@ func (j *judge) finding(e *engine, f *found) Finding {
 // in the input; of the clients of one agent what their timing is like, which is no proof
 // of a library.
 func (j *judge) layer(e *engine, f *found) string {
+	if f.layer != "" {
+		return f.layer
+	}
 	if f.sig.ID == layersSign {
 		for i := len(j.layers.Rows) - 1; i >= 0; i-- {
 			if l := &j.layers.Rows[i]; l.Seen {
