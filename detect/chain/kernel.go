@@ -187,6 +187,19 @@ func (b *bank) of(class uint8, attempt int32) *kernel {
 	return &b.kernels[b.index[class][min(attempt, attempts)]]
 }
 
+// heard is how many waits the quantiles of a kernel rest on: its own, or those of the
+// one that backs it where hardly any of its own attempt were seen; those of an earlier
+// attempt may have grown since, doubled twice as a rule. What was known from the start
+// does not count: who gave up, replayed or followed live, is told at the same moment.
+func (b *bank) heard(k *kernel) (n, grown float64) {
+	up := &b.kernels[k.up]
+	own, all := max(k.n-k.told, 0), max(up.n-up.told, 0)
+	if own >= waitsToTrust*unit || all <= own {
+		return float64(own) / unit, 1
+	}
+	return float64(all) / unit, 4
+}
+
 // learn adds a wait to the kernel of its attempt and those above.
 func (b *bank) learn(class, attempt uint8, bin int, w int64) {
 	row := &b.index[class]

@@ -50,14 +50,15 @@ const waitsToTrust = 10 // retries at which quantiles count half
 // expose plans when quarters of the failure count as not retried: at quantiles of
 // the wait its kind has, past the hint if there is one.
 func (m *Matcher) expose(o *open) {
-	kernel, held := m.model.waits.of(o.class, o.attempt), float64(o.held())/1e9
+	bank, held := &m.model.waits, float64(o.held())/1e9
 	if held > 0 {
-		kernel = m.model.beyond.of(o.class, o.attempt)
+		bank = &m.model.beyond
 	}
-	n := float64(max(kernel.n-kernel.told, 0)) / unit // who gave up, replayed or followed live, is told at the same moment
+	kernel := bank.of(o.class, o.attempt)
+	n, grown := bank.heard(kernel)
 	known := n / (n + waitsToTrust)
 	for q := range o.due {
-		t := min(longestExposure, known*float64(kernel.quantile[q])+(1-known)*unknownWait[q])
+		t := min(longestExposure, known*grown*float64(kernel.quantile[q])+(1-known)*unknownWait[q])
 		if q == quartiles-1 {
 			t = max(t, 2.2*float64(o.before)-held) // a doubling timer goes beyond what was seen so far
 		}
