@@ -4,7 +4,8 @@ import "bytes"
 
 // countedBy finds by what the fields of an answer say that the limit counts. A field
 // made for that prevails over the name of a policy.
-func (a *Answers) countedBy() (by LimitBy) {
+func (a *Answers) countedBy() LimitBy {
+	var named, by LimitBy // by a policy's name, by a field for it
 	for _, t := range a.said {
 		switch fieldRows[t.field].means {
 		case saysScope:
@@ -22,14 +23,17 @@ func (a *Answers) countedBy() (by LimitBy) {
 				return ByCredential
 			}
 		case saysResource:
-			if len(t.value) > 0 && by == ByUntold {
+			if len(t.value) > 0 {
 				by = ByRoute
 			}
 		case saysPolicy, saysRateLimit:
-			if w := policyBy(t.value); w != ByUntold && by == ByUntold {
-				by = w
+			if w := policyBy(t.value); w != ByUntold && named == ByUntold {
+				named = w
 			}
 		}
+	}
+	if by == ByUntold {
+		return named
 	}
 	return by
 }

@@ -1,5 +1,7 @@
 package detect
 
+import "context"
+
 // Clients is a set of clients of a recording.
 type Clients struct {
 	has []bool // by number
@@ -51,14 +53,14 @@ func (p *Replay) keepFinal() {
 // exchanges of some clients alone, as if there had been no others. It reads the same
 // spool, takes a quarter of the memory that p has for checkpoints, and belongs to
 // the goroutine of p.
-func (p *Replay) Only(c Clients) (*Replay, error) {
+func (p *Replay) Only(ctx context.Context, c Clients) (*Replay, error) {
 	if !p.lent {
 		p.lent = true
 		p.points.bound(p.points.max - p.points.max/4)
 	}
 	q := &Replay{rec: p.rec, c: cursor{s: p.rec.spool}, chains: map[uint64]openChain{}, only: c.has}
 	q.points = checkpoints{interval: 10 * tick, max: p.points.max / 3}
-	lore, err := p.rec.rehearse(q.passes)
+	lore, err := p.rec.rehearse(ctx, q.passes)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func TestOnlySomeClients(t *testing.T) {
 		if pass.Len() != want.ClientCount {
 			t.Errorf("%s: %d clients pass, want %d", agent, pass.Len(), want.ClientCount)
 		}
-		q, err := p.Only(pass)
+		q, err := p.Only(t.Context(), pass)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestOnlyNobodyAndAll(t *testing.T) {
 	p := recording(t, play(t, crowd, 2), detect.Options{})
 	runAll(t, p)
 	want := p.Snapshot(detect.View{})
-	everybody, err := p.Only(p.Passing(func(*detect.Client) bool { return true }, false))
+	everybody, err := p.Only(t.Context(), p.Passing(func(*detect.Client) bool { return true }, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestOnlyNobodyAndAll(t *testing.T) {
 	got := everybody.Snapshot(detect.View{})
 	got.Seq = want.Seq
 	same(t, "all clients", got, want)
-	nobody, err := p.Only(p.Passing(func(*detect.Client) bool { return false }, false))
+	nobody, err := p.Only(t.Context(), p.Passing(func(*detect.Client) bool { return false }, false))
 	if err != nil {
 		t.Fatal(err)
 	}

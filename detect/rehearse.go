@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"context"
 	"errors"
 	"io"
 
@@ -61,10 +62,18 @@ func (s *start) takes(r *record, target []byte) bool {
 	return s.n <= rehearsed && s.text <= rehearsedText && r.Start-s.from <= rehearsedFor
 }
 
+// searched is how many exchanges are looked at for those that are rehearsed, where few
+// pass: reading as many takes a fraction of a second.
+const searched = 64 * rehearsed
+
 // rehearse goes through the start of the spool, or of what passes of it.
-func (r *Recording) rehearse(passes func(*record) bool) (chain.Lore, error) {
+func (r *Recording) rehearse(ctx context.Context, passes func(*record) bool) (chain.Lore, error) {
 	return rehearse(r.opt, r.names, func(hear func(*record, []byte) bool) error {
-		for c := (&cursor{s: r.spool}); ; c.i++ {
+		c := cursor{s: r.spool}
+		for n := range searched {
+			if n%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			rec, err := c.peek()
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -75,7 +84,9 @@ func (r *Recording) rehearse(passes func(*record) bool) (chain.Lore, error) {
 			if r.standings[rec.source].primary && passes(rec) && !hear(rec, c.cur.target(rec)) {
 				return nil
 			}
+			c.i++
 		}
+		return nil
 	})
 }
 

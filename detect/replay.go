@@ -44,7 +44,7 @@ func NewReplay(r *Recording) (*Replay, error) {
 	}
 	p := &Replay{rec: r, c: cursor{s: r.spool}, chains: map[uint64]openChain{}}
 	if a := r.ahead; a == nil {
-		lore, err := r.rehearse(p.passes)
+		lore, err := r.rehearse(context.Background(), p.passes)
 		if err != nil {
 			return nil, err
 		}

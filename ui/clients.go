@@ -282,7 +282,7 @@ func clientsTitle(s *detect.Snapshot, v *view) string {
 	if !v.waits {
 		matched = max(matched, s.ClientsMatched)
 	}
-	if s.Filtered.Whole {
+	if v.filter.answered(s) {
 		of = s.Filtered.Of
 	}
 	return name + report.Count(matched) + " of " + report.Count(of) + " · filter " + fit(v.filter.text, 30)

@@ -42,6 +42,9 @@ func (c *console) export(name string) effect {
 	e := c.flash("exporting ...")
 	e.job = func() string {
 		s, err := feed.Report()
+		if err == nil && s.Filtered.Name != "" && s.Filtered.Name != f.text {
+			err = errors.New("the filter was changed meanwhile: export again")
+		}
 		if err == nil {
 			s = f.apply(report.WithMarks(s, marks))
 			if name != "" {

@@ -121,7 +121,7 @@ func (v *view) arrangeRows(s *detect.Snapshot) {
 // whose tells of which clients sums and verdict are; "" of all, and no filter is on.
 func (v *view) whose(s *detect.Snapshot) string {
 	switch f := &s.Filtered; {
-	case f.Whole:
+	case v.filter.answered(s):
 		return report.Count(f.Clients) + " of " + countClients(f.Of)
 	case v.filter.text != "":
 		return "all clients"
@@ -132,7 +132,7 @@ func (v *view) whose(s *detect.Snapshot) string {
 // unfiltered is what a panel adds to its title while its sums are of all clients,
 // though a filter is on.
 func (v *view) unfiltered(s *detect.Snapshot) string {
-	if v.filter.text == "" || s.Filtered.Whole {
+	if v.filter.text == "" || v.filter.answered(s) {
 		return ""
 	}
 	return " of all clients"

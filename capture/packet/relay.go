@@ -3,6 +3,8 @@ package packet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -31,11 +33,18 @@ func (s *Source) relay(ctx context.Context) (err error) {
 		return p, nil
 	}
 	go func() {
-		err := in.run()
+		defer close(feed)
+		err := in.guarded()
 		in.account()
 		in.parcel.end = err
 		feed <- in.parcel
-		close(feed)
+	}()
+	defer func() { // of a fault in what puts streams together, the other goroutine hears too
+		unwanted.Store(true)
+		for p := range feed {
+			p.empty()
+			back <- p
+		}
 	}()
 	for p := range feed {
 		end := p.end
@@ -50,4 +59,15 @@ func (s *Source) relay(ctx context.Context) (err error) {
 		back <- p
 	}
 	return err
+}
+
+// guarded runs, and turns a fault into an error, as the caller of Source.Run does with
+// those of its own goroutine: one here would leave the terminal as it is.
+func (in *intake) guarded() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return in.run()
 }

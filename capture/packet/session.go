@@ -50,7 +50,7 @@ func (t *table) outlive() {
 	n := 0
 	for n < len(t.sessions) && t.now-t.sessions[n].begun > capture.BriefSession {
 		o := &t.sessions[n]
-		if m := o.c.http.held.first(); m == o.m && m.attended {
+		if m := o.c.http.held.first(); m == o.m && m.attended && m.x.Start == o.begun { // not another's, in the same memory
 			o.c.http.sessionEnds(endIdle)
 		}
 		n++

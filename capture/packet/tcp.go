@@ -320,6 +320,6 @@ func (t *table) finish(why ending) {
 	for c := t.closed.front(); c != nil; c = t.closed.front() {
 		t.forget(c)
 	}
-	t.conns, t.idle, t.spare, t.buffers, t.free = index{}, parked{}, nil, nil, 0 // whoever keeps the source need not keep its memory
+	t.conns, t.idle, t.spare, t.buffers, t.free, t.sessions = index{}, parked{}, nil, nil, 0, nil // whoever keeps the source need not keep its memory
 	t.out.spare = nil
 }

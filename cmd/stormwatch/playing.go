@@ -180,7 +180,12 @@ func (h *playhead) answer() {
 	if len(h.asked) == 0 || h.sieve.pending() {
 		return
 	}
-	s := shown(withExamples(h.snapshot, incidentView(0, h.p.wanted().Filter)), h.p.marks, h.p.redact)
+	asked := h.p.wanted() // of one filter throughout
+	of := func(v detect.View) *detect.Snapshot {
+		v.FilterName = asked.FilterName
+		return h.snapshot(v)
+	}
+	s := shown(withExamples(of, incidentView(0, asked.Filter)), h.p.marks, h.p.redact)
 	for _, to := range h.asked {
 		to <- s
 	}

@@ -76,18 +76,18 @@ func (h *playhead) sift(ctx context.Context) (moved bool, err error) {
 	switch {
 	case s.name == "" || v.Filter == nil:
 	case s.r == nil:
-		begun, err := h.settle(&v)
+		begun, err := h.settle(ctx, &v)
 		return begun || moved, err
 	case !s.whole:
 		return true, h.pass(ctx)
-	case s.at != h.at:
+	case s.at != h.at && h.goal == 0: // a moment on the way to another is not worth a seek
 		return true, s.follow(ctx, h.at, h.end)
 	}
 	return moved, nil
 }
 
 // settle begins the pass if anybody passes by now.
-func (h *playhead) settle(v *detect.View) (bool, error) {
+func (h *playhead) settle(ctx context.Context, v *detect.View) (bool, error) {
 	s, began := &h.sieve, time.Now()
 	if s.at == h.at || !s.pause.due(began) {
 		return false, nil
@@ -98,7 +98,7 @@ func (h *playhead) settle(v *detect.View) (bool, error) {
 	if pass.Len() == 0 {
 		return false, nil
 	}
-	r, err := h.r.Only(pass)
+	r, err := h.r.Only(ctx, pass)
 	s.stretch = stretch{r, h.start, firstStep}
 	return true, err
 }
@@ -139,7 +139,7 @@ func (s *sieve) follow(ctx context.Context, at, end int64) error {
 // snapshot is what a view asks for, of the clients that pass where that is known.
 func (h *playhead) snapshot(v detect.View) *detect.Snapshot {
 	s := &h.sieve
-	if s.whole && s.name == h.p.wanted().FilterName {
+	if s.whole && s.name == v.FilterName {
 		v.Filter = nil
 		out := s.r.Snapshot(v)
 		out.Filtered = detect.Filtered{Name: s.name, Whole: true, Clients: s.r.Clients(), Of: h.r.Clients()}
