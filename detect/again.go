@@ -84,6 +84,16 @@ func (l *lately) drop(op uint32) {
 	}
 }
 
+// servedSince tells whether a client was served something else since it was served this.
+func (l *lately) servedSince(s *served) bool {
+	for i := range l {
+		if o := &l[i]; o.op != s.op && o.kind == servedPlain && o.end > s.end {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *served) worth(now uint32) uint16 {
 	if s.end == 0 || now > s.end && now-s.end > forgotten {
 		return 0
@@ -108,7 +118,7 @@ func (e *engine) auditAgain(d *delta, c *client, f *flight) {
 		e.auditPace(d, c, f, pause)
 	}
 	switch {
-	case int64(pause)*1e6 <= immediate:
+	case int64(pause)*1e6+2*e.resolution(f.rec.source) <= immediate:
 		if s.tight++; s.tight == 0 {
 			s.tight--
 		}
@@ -119,6 +129,8 @@ func (e *engine) auditAgain(d *delta, c *client, f *flight) {
 			c.count(d, callsInVain, int32(s.tight))
 		}
 		s.tight = 0
+	default:
+		s.tight = 0 // it waits between calls, as whoever has something to ask does
 	}
 }
 
@@ -132,9 +144,15 @@ func (e *engine) auditServed(d *delta, c *client, f *flight) {
 	e.auditPaced(d, c, f)
 	s := c.lately.room(op, at)
 	s.end, s.run, s.kind = max(s.end, at), f.run, servedPlain
+	if r.Status == 206 || r.End-r.Start >= burstPause*1e6 || r.Body == 0 && !e.reads(r) {
+		s.tight = 0 // a part, a long poll, or who knows what was asked
+	}
 	switch {
 	case r.Reason == capture.Redirect:
 		s.kind = servedElsewhere
+		if c.lately.servedSince(s) {
+			f.run = 0 // it was followed, as to a login
+		}
 		e.noteElsewhere(d, c, f)
 	case r.Status == 101:
 		d.repeated.sessions++
@@ -175,6 +193,8 @@ func (e *engine) noteBrief(d *delta, c *client, f *flight) {
 type paced struct {
 	wait, at int64
 	op       uint32
+	begun    bool      // by something other than a read: it is polled under another name
+	poll     uint32    // the operation that is taken for its poll; 0 none yet
 	known    [2]uint32 // asked for before, so that it is no poll of what was begun
 }
 
@@ -186,8 +206,9 @@ func (e *engine) auditPaced(d *delta, c *client, f *flight) {
 	}
 	h, op := d.history(c), uint32(f.op)
 	if op != h.paced.op {
-		h.paced.known = [2]uint32{c.lately[0].op, c.lately[1].op}
+		h.paced.known, h.paced.poll = [2]uint32{c.lately[0].op, c.lately[1].op}, 0
 	}
+	h.paced.begun = !e.reads(r)
 	h.paced.op, h.paced.wait, h.paced.at = op, r.Hint.Wait, r.End
 	c.count(d, paceNamed, 1)
 }
@@ -199,7 +220,7 @@ func (e *engine) auditPace(d *delta, c *client, f *flight, pause uint32) {
 		return
 	}
 	p, r, op := &d.histories.of(c).paced, &f.rec, uint32(f.op)
-	if p.wait == 0 || r.Start > p.at+max(paceHolds, 10*p.wait) || op != p.op && (op == p.known[0] || op == p.known[1]) || !e.reads(r) {
+	if p.wait == 0 || r.Start > p.at+max(paceHolds, 10*p.wait) || !e.reads(r) || !p.concerns(op) {
 		return
 	}
 	if gap := int64(pause)*1e6 + 2*e.resolution(r.source); gap < p.wait/paceOf {
@@ -207,6 +228,21 @@ func (e *engine) auditPace(d *delta, c *client, f *flight, pause uint32) {
 		c.count(d, pollMs, int32(pause))
 		c.count(d, pacedMs, int32(p.wait/1e6))
 	}
+}
+
+// concerns tells whether an operation is what a pace was named for, or the first that is
+// polled after something was begun.
+func (p *paced) concerns(op uint32) bool {
+	if op == p.op {
+		return true
+	}
+	if !p.begun || op == p.known[0] || op == p.known[1] {
+		return false
+	}
+	if p.poll == 0 {
+		p.poll = op
+	}
+	return op == p.poll
 }
 
 // reads tells whether a request only asks.

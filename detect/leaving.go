@@ -92,6 +92,7 @@ func (e *engine) forget(gone []uint32) {
 	e.growClients()
 	for _, id := range gone {
 		c, others := e.clients.at(id), e.clients.at(0)
+		delete(e.troubles, id)
 		others.attempts += c.attempts
 		others.ok += c.ok
 		others.refused += c.refused

@@ -159,7 +159,11 @@ func (j *judge) outwards(e *engine, v *Verdict) {
 		v.Do = "Halve the concurrency of calls to " + whom + ", pause the back-fill, and hold every retry until the wait that the answer names is over."
 	}
 	v.Dont = "Do not add workers, keys or addresses to get more through: the limit may count them together, and vendors block for it."
-	v.NextEvidence = append(v.NextEvidence, ticket(e.troubles[at], &e.histories.of(worst).obeys, whom))
+	t, seen := e.troubles[at]
+	if !seen {
+		return
+	}
+	v.NextEvidence = append(v.NextEvidence, ticket(t, &e.histories.of(worst).obeys, whom))
 }
 
 // worstUpstream is who refused most, nil where nobody did.

@@ -100,7 +100,7 @@ func (s *starts) note(f *flight, second int64) {
 	switch {
 	case f.rec.ConnSeq == 0:
 		return
-	case f.rec.ConnSeq > 1 || f.noChain || f.link.Attempt > 1 && f.link.Gap < restartAfter || f.rec.Flags&capture.Midstream != 0:
+	case f.rec.ConnSeq > 1 || f.noChain || f.link.Attempt > 1 && (f.link.Gap < restartAfter || f.hinted()) || f.rec.Flags&capture.Midstream != 0:
 		s.seen = true
 		return
 	}

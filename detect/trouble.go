@@ -21,12 +21,12 @@ func (t *troubles) note(e *engine) {
 			continue
 		}
 		r := &e.flights.at(ev.flight).rec
-		if !r.Judged() {
+		if !r.Judged() || r.client >= mostTroubled {
 			continue
 		}
 		now, open := (*t)[r.client]
 		switch failed := r.Failed(); {
-		case !open && (!failed || len(*t) >= mostTroubled):
+		case !open && !failed:
 			continue
 		case failed && share(now.refused+now.failed, now.answers) < heavyShare:
 			now = trouble{from: r.Start}

@@ -62,9 +62,23 @@ func pages(target []byte) bool {
 		} else {
 			query = nil
 		}
-		if i := bytes.IndexByte(param, '='); i > 0 && pageNames[string(param[:i])] {
+		if i := bytes.IndexByte(param, '='); i > 0 && pageNames[string(param[:i])] && !atime(param[i+1:]) {
 			return true
 		}
 	}
 	return false
+}
+
+// atime tells whether a value is a time, as a chart asks for its range: seconds since
+// 1970 have ten digits, and dates with their dashes as many.
+func atime(value []byte) bool {
+	if len(value) < 9 {
+		return false
+	}
+	for _, c := range value[:4] {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
 }

@@ -148,8 +148,8 @@ func TestThresholds(t *testing.T) {
 		},
 		{
 			"session-dies", Population,
-			change{BriefClients: 5, BriefSessions: 25, BriefLow: .41, BriefShare: .7},
-			[]change{{BriefClients: 4}, {BriefSessions: 24}, {BriefLow: .4}},
+			change{BriefClients: 10, BriefSessions: 25, BriefLow: .41, BriefShare: .7},
+			[]change{{BriefClients: 9}, {BriefSessions: 24}, {BriefLow: .4}},
 		},
 		{
 			"unsafe-write-retried", Population,

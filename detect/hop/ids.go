@@ -84,15 +84,16 @@ func Fanned(outer, inner []*Sketch) (f Fan) {
 		if m := ofOuter[key]; m > 0 && kept(key, level) {
 			f.Requests += m
 			f.Attempts += n
-			f.repeat(outer, inner, key)
+			f.repeat(outer, inner, key, int(m))
 		}
 	}
 	slices.Sort(f.At)
 	return f
 }
 
-// repeat counts what of an id was sent again.
-func (f *Fan) repeat(outer, inner []*Sketch, key uint64) {
+// repeat counts what of an id was sent again, and was not received as often: clients
+// may keep an id when they retry.
+func (f *Fan) repeat(outer, inner []*Sketch, key uint64, received int) {
 	type tries struct{ n, failed int }
 	at := map[uint64]tries{}
 	each(inner, key, func(x Sighting) {
@@ -104,7 +105,7 @@ func (f *Fan) repeat(outer, inner []*Sketch, key uint64) {
 	})
 	again := 0
 	for _, t := range at {
-		if k := min(t.failed, t.n-1); k > 0 {
+		if k := min(t.failed, t.n-received); k > 0 {
 			again += k
 			f.Most = max(f.Most, k+1)
 		}
