@@ -18,7 +18,7 @@ type standing struct {
 	behind     bool   // that hop is behind the tier
 	perRequest Number // of ids that both saw: what it saw for each request of the primary hop
 	allBehind  Number // what all hops behind it saw for each of its requests, likewise
-	repeats    Repeats
+	repeats    hop.Fan
 }
 
 // sameMoment is how far apart two sources may see one request, their clocks

@@ -34,17 +34,10 @@ func (e *engine) repeater() *Source {
 // repeating tells whether the repeater is at work in these seconds.
 func (e *engine) repeating() *Source {
 	s := e.repeater()
-	if s == nil || s.Repeats.within(e.now-layerFresh, e.now) == 0 || s.Repeats.within(e.now-layerEpoch, e.now) < proven {
+	if s == nil || s.Repeats.Within(e.now-layerFresh, e.now) == 0 || s.Repeats.Within(e.now-layerEpoch, e.now) < proven {
 		return nil
 	}
 	return s
-}
-
-// within counts the requests sent on again that came between two moments.
-func (r *Repeats) within(from, to int64) int {
-	i, _ := slices.BinarySearch(r.At, from)
-	j, _ := slices.BinarySearch(r.At, to)
-	return j - i
 }
 
 // repeats says what a hop does, where ids prove it and nothing else tells of layers.

@@ -68,7 +68,7 @@ func (r *Recording) layer(tier, ins []*Inlet, sketches []sighted) {
 	}
 	if f := hop.Fanned(ids(tier...), ids(behind...)); f.Requests > 0 {
 		first, n, k := &r.standings[tier[0].index], f.Requests, f.Attempts
-		first.allBehind, first.repeats = Some(float64(k)/float64(n)), Repeats(f)
+		first.allBehind, first.repeats = Some(float64(k)/float64(n)), f
 		note := fmt.Sprintf("%d requests here became %d attempts at the hop behind, %.2f for one, by the ids in %s", n, k, float64(k)/float64(n), strings.Join(names, ", "))
 		first.note = strings.TrimPrefix(first.note+"; "+note, "; ")
 	}

@@ -6,6 +6,7 @@ package detect
 
 import (
 	"stormwatch/capture"
+	"stormwatch/detect/hop"
 )
 
 // Number is a measure that may be unknown; unknown is not zero.
@@ -87,30 +88,12 @@ type Source struct {
 	Unsure              bool    // not counted for its name or its kind alone
 	PerRequest          Number  // another hop's exchanges for each of the primary's, of ids that both saw
 	Behind              Number  // of the primary: exchanges at all hops behind it for each of its own, likewise
-	Repeats             Repeats // what Behind rests on
+	Repeats             hop.Fan // what Behind rests on: what the hop made of its requests, by ids
 	Health              capture.Health
 	Note                string   // e.g. why it is not summed
 	Shared              []string // labels of clients that the note names
 	Quiet               int64    // live: for how long nothing has come from it, ns of the caller's clock
 	Age                 int64    // live: how old its latest event is by the caller's clock, ns
-}
-
-// Repeats are the requests of which ids prove that a hop sent them on again when they
-// had failed.
-type Repeats struct {
-	Requests, Attempts int     // that this hop, and all behind it, saw of the ids which both have
-	Repeated, Retries  int     // ids sent on again, and how often
-	Most               int     // attempts at one thing at most
-	At                 []int64 // when those requests came, Unix ns, in order
-}
-
-// PerRequest is how many attempts the hop makes for each request, first ones and those
-// after a failure.
-func (r *Repeats) PerRequest() float64 {
-	if r.Requests == 0 {
-		return 1
-	}
-	return 1 + float64(r.Retries)/float64(r.Requests)
 }
 
 // State is the verdict's word.

@@ -164,3 +164,19 @@ func (k *key) linked(weight float64, cross bool) {
 		k.cross /= 2
 	}
 }
+
+// beat takes the wait before a request and tells whether it keeps to a cadence.
+func (k *key) beat(now int64) bool {
+	log := logWait(float64(now-k.last) / 1e9)
+	on := k.onBeat(log)
+	k.feel(log)
+	return on
+}
+
+// finish notes what the latest request came to.
+func (k *key) finish(bad bool) {
+	k.state = succeeded
+	if bad {
+		k.state = failed
+	}
+}

@@ -47,7 +47,8 @@ const dueUnit = 20e6 // ns
 // given up, and between their requests there is nothing that could be meant instead.
 const longest = 1300 * time.Second
 
-// The calendar has a day per second of event time, more than a failure lives.
+// The calendar has a day per second of event time; a failure that lives longer is looked at
+// once a round and put back.
 const (
 	second = int64(1e9)
 	days   = 256

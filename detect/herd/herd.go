@@ -13,8 +13,8 @@
 //
 // Pairs of one client are removed from both C and P. Clients that wait alike and meet
 // once by chance meet again after each wait: of k retries each, the pairs are k times
-// as many, but no more than they were. So z is divided by the root of k. The same is measured in bins of
-// 250 ms and of 1 s (Scale).
+// as many, but no more than they were. So z is divided by the root of k. The same is
+// measured in bins of 250 ms and of 1 s (Scale).
 //
 // Jitter: J is the interquartile range of wait/median wait, where the median is
 // that of the same agent and attempt number; it is 0 for fixed waits and 0.95

@@ -59,7 +59,23 @@ type Fan struct {
 	Requests, Attempts int     // at the outer hop; at the inner ones, whatever was asked
 	Repeated, Retries  int     // ids of which a failed attempt was sent again; how often
 	Most               int     // attempts at one thing at most
-	At                 []int64 // when those requests came, by the outer clock, in order
+	At                 []int64 // when those requests came, by the outer clock, Unix ns, in order
+}
+
+// PerRequest is how many attempts the hop makes for each request, first ones and those
+// after a failure.
+func (f *Fan) PerRequest() float64 {
+	if f.Requests == 0 {
+		return 1
+	}
+	return 1 + float64(f.Retries)/float64(f.Requests)
+}
+
+// Within counts the requests sent on again that came between two moments.
+func (f *Fan) Within(from, to int64) int {
+	i, _ := slices.BinarySearch(f.At, from)
+	j, _ := slices.BinarySearch(f.At, to)
+	return j - i
 }
 
 // Fanned counts what outer and inner hops saw of ids that both have. Each side may be
