@@ -67,7 +67,7 @@ func (q *quits) refresh() {
 		up := priorRetried
 		for a := range q.q[c] {
 			n, f := &q.children[c][a], &q.failures[c][a]
-			if q.children[c][0] < waitsToTrust*unit {
+			if q.children[c][a] < waitsToTrust*unit {
 				q.lapsed[c][a] = min(q.lapsed[c][a], lapsedAtOnce)
 			}
 			*f += q.lapsed[c][a]

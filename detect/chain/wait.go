@@ -144,19 +144,17 @@ func (m *Matcher) ownList(o *open) int32 {
 // claim closes a failure whose retry came.
 func (m *Matcher) claim(i int32, now int64) {
 	o := &m.failures.all[i]
-	k := m.own(o)
+	k, q := m.own(o), m.model.quits.of(o.class, o.attempt)
 	if o.step < quartiles {
 		m.lessons.exposed(o.class, o.attempt, quartiles-int64(o.step))
 		m.busy(o, now-o.end)
 	} else {
-		if k.quit > 0 {
-			k.quit--
-		}
+		k.relented(q)
 		if o.worth {
 			m.stats.GaveUp--
 		}
 	}
-	k.ended(true)
+	k.ended(true, q)
 	m.discard(i)
 }
 
@@ -231,7 +229,7 @@ func (m *Matcher) alone(o *open) bool { return m.own(o).last == o.start }
 // lapse counts a failure whose retry is no longer expected.
 func (m *Matcher) lapse(o *open) {
 	m.busy(o, o.dueAt(quartiles-1)-o.end)
-	m.own(o).ended(false)
+	m.own(o).ended(false, m.model.quits.of(o.class, o.attempt))
 	if o.worth {
 		m.stats.GaveUp++
 		m.quits = append(m.quits, Quit{o.rootClient, o.attempt})
