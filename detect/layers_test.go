@@ -87,6 +87,17 @@ func TestLayersNull(t *testing.T) {
 	null(t, "layered-retries")
 }
 
+// Who retries three times at once and asks for the same anew, a while later, has one
+// layer: once, what others do at a fourth attempt was thought to be as at the first.
+func TestQuickRetriesAreOneLayer(t *testing.T) {
+	for seed := range 20 {
+		s := judged(t, play(t, layerTraffic("urllib3", "none", "", ""), seed+1), detect.Options{})
+		if slices.Contains(raised(s), "layered-retries") {
+			t.Errorf("seed %d: %+v", seed+1, s.Layers)
+		}
+	}
+}
+
 // What layers there are is told: how many, what they multiply to, and on what that
 // rests. The answers are those of the scenario: each layer tries three times.
 func TestLayersAreTold(t *testing.T) {
