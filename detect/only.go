@@ -1,6 +1,10 @@
 package detect
 
-import "context"
+import (
+	"context"
+
+	"stormwatch/capture"
+)
 
 // Clients is a set of clients of a recording.
 type Clients struct {
@@ -11,15 +15,30 @@ type Clients struct {
 // Len is how many there are.
 func (c *Clients) Len() int { return c.n }
 
+// identity is what a client was last known by.
+type identity struct {
+	agent capture.Symbol
+	route uint16
+	seen  bool
+}
+
 // Passing are the clients that a filter lets pass, as they stand at the present
-// moment or, with lasting, at the end of the recording, where that is known: for
-// filters that ask what clients are, not what they did.
+// moment. With lasting, for filters that ask what clients are and not what they did,
+// they are those of the whole recording, once it has been run to its end; such a
+// filter is told label, name, agent and route, and nothing else.
 func (p *Replay) Passing(f ClientFilter, lasting bool) Clients {
-	e := p.e
-	if lasting && p.final != nil {
-		e = p.final
+	if !lasting || p.met == nil {
+		return p.e.passing(f)
 	}
-	return e.passing(f)
+	out, n := Clients{has: make([]bool, len(p.met))}, p.e.names
+	for id, who := range p.met {
+		if !who.seen {
+			continue
+		}
+		row := Client{Label: n.labels[id], Name: n.titles[uint32(id)], Agent: n.texts.Text(who.agent), Route: n.texts.Text(n.routeOf[who.route])}
+		out.set(id, f(&row))
+	}
+	return out
 }
 
 func (e *engine) passing(f ClientFilter) Clients {
@@ -32,20 +51,26 @@ func (e *engine) passing(f ClientFilter) Clients {
 		}
 		row := e.clientRow(id, c)
 		row.Policy = habits[c.agentGroup].Policy
-		if out.has[id] = f(&row); out.has[id] {
-			out.n++
-		}
+		out.set(id, f(&row))
 	}
 	return out
 }
 
-// keepFinal keeps the state at the end of the recording for Passing, unless it
-// would take more than half of the memory for checkpoints. Nothing changes it: the
-// replay goes on from it only by going back.
-func (p *Replay) keepFinal() {
-	if p.final == nil && p.only == nil && p.points.max > 0 && p.row == nil && p.rec.ahead == nil && p.e.size() <= p.points.max/2 {
-		p.final = p.e
-		p.points.bound(p.points.max - p.e.size())
+func (c *Clients) set(id int, passes bool) {
+	if c.has[id] = passes; passes {
+		c.n++
+	}
+}
+
+// meet keeps, at the end of the recording, who its clients are: 8 bytes for each.
+func (p *Replay) meet() {
+	if p.met != nil || p.only != nil || p.row != nil || p.rec.ahead != nil {
+		return
+	}
+	p.met = make([]identity, p.e.clients.len())
+	for id := range p.met {
+		c := p.e.clients.at(uint32(id))
+		p.met[id] = identity{c.agent, c.route, c.attempts > 0}
 	}
 }
 

@@ -82,6 +82,37 @@ func TestOnlySomeClients(t *testing.T) {
 	}
 }
 
+// Who has a name or an agent is told of all clients of the recording, whatever the
+// moment shown and however little memory there is for checkpoints.
+func TestLastingFilterKnowsThoseToCome(t *testing.T) {
+	res := play(t, crowd, 1)
+	for _, memory := range []int64{0, 1, -1} {
+		p := recording(t, res, detect.Options{MaxCheckpoints: memory})
+		runAll(t, p)
+		all := p.Snapshot(detect.View{TopK: 1 << 20})
+		want := map[string]int{}
+		for i := range all.Clients {
+			want["agent "+all.Clients[i].Agent]++
+			want["client "+all.Clients[i].Label]++
+			want["route "+all.Clients[i].Route]++
+		}
+		if err := p.Seek(t.Context(), all.Start+1e9); err != nil {
+			t.Fatal(err)
+		}
+		if now := p.Clients(); now == all.ClientCount {
+			t.Fatalf("all %d clients have been seen after a second: too soon for this test", now)
+		}
+		for who, n := range want {
+			filter := func(c *detect.Client) bool {
+				return who == "agent "+c.Agent || who == "client "+c.Label || who == "route "+c.Route
+			}
+			if pass := p.Passing(filter, true); pass.Len() != n {
+				t.Errorf("with %d bytes for checkpoints %d clients of %s pass, want %d", memory, pass.Len(), who, n)
+			}
+		}
+	}
+}
+
 // Nobody passes, or all do.
 func TestOnlyNobodyAndAll(t *testing.T) {
 	p := recording(t, play(t, crowd, 2), detect.Options{})

@@ -21,11 +21,11 @@ type Replay struct {
 	tally  int
 	points checkpoints
 	row    func(*Row) error
-	failed error   // of row
-	kept   int     // chains that were left when they were last gone through
-	only   []bool  // clients taken in, by number; nil all
-	final  *engine // the state at the end, where it is kept
-	lent   bool    // some of the memory for checkpoints is another's
+	failed error      // of row
+	kept   int        // chains that were left when they were last gone through
+	only   []bool     // clients taken in, by number; nil all
+	met    []identity // who the clients are, by number, as at the end; nil while that was not reached
+	lent   bool       // some of the memory for checkpoints is another's
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
 	lore   chain.Lore
@@ -126,7 +126,7 @@ func (p *Replay) RunAll(ctx context.Context) error {
 		return err
 	}
 	p.e.finish()
-	p.keepFinal()
+	p.meet()
 	return p.failed
 }
 

@@ -26,7 +26,7 @@ type View struct {
 	Bins       int          // timeline bins at most; 0 means 240
 	Filter     ClientFilter // clients that pass are listed; nil lists all
 	FilterName string       // for whoever plays the recording: another filter has another
-	Lasting    bool         // the Filter asks what clients are, not what they did
+	Lasting    bool         // the Filter asks what clients are (label, name, agent, route), not what they did
 	Whole      bool         // judge the input as a whole: the verdict is the worst it has been
 	Arrivals   bool         // the retries' arrivals are wanted, folded by Period
 	Period     int64        // ns; 0 means the one that fits best
