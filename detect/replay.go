@@ -191,24 +191,28 @@ func (p *Replay) mark() {
 
 // Seek goes to t through the nearest checkpoint, in either direction.
 func (p *Replay) Seek(ctx context.Context, t int64) error {
-	if k := p.points.before(t); t >= p.e.now && p.e.begun && (k == nil || k.at <= p.e.now) {
-		return p.RunTo(ctx, t)
+	if err := p.Near(t); err != nil {
+		return err
+	}
+	return p.RunTo(ctx, t)
+}
+
+// Near goes to the place from which the way on to t is shortest: where it stands,
+// the checkpoint before t, or the start.
+func (p *Replay) Near(t int64) error {
+	k := p.points.before(t)
+	if t >= p.e.now && p.e.begun && (k == nil || k.at <= p.e.now) {
+		return nil
 	}
 	if p.rec.ahead != nil {
 		return errOnce
 	}
-	if k := p.points.before(t); k != nil {
+	if k != nil {
 		p.e, p.tally = k.state.clone(), k.tally
-		if err := p.c.seek(k.chunk, k.index); err != nil {
-			return err
-		}
-		return p.RunTo(ctx, t)
+		return p.c.seek(k.chunk, k.index)
 	}
 	p.restart()
-	if err := p.c.seek(0, 0); err != nil {
-		return err
-	}
-	return p.RunTo(ctx, t)
+	return p.c.seek(0, 0)
 }
 
 // Snapshot tells the state that v asks for.

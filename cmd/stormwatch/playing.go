@@ -25,7 +25,7 @@ type playhead struct {
 func (p *replayPlayer) run(ctx context.Context) (err error) {
 	defer close(p.ended)
 	defer guard(&err)
-	h := &playhead{p: p, stretch: stretch{step: firstStep}}
+	h := &playhead{p: p, stretch: stretch{step: firstStep, lasts: sliceOf}}
 	if h.r, err = detect.NewReplay(p.rec); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (h *playhead) move(ctx context.Context, passed time.Duration) (moved bool, 
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			err = nil // for another goal
 		}
-	case paused || before >= h.end:
+	case paused || before >= h.end || h.sieve.heading != 0: // the clock waits for what it shows
 		return false, nil
 	case speed == 0:
 		var there bool
@@ -165,9 +165,14 @@ func (h *playhead) seek(ctx context.Context) error {
 	return nil
 }
 
-// publish shows the present state, with all events of the recording to jump to.
+// publish shows the present state, with all events of the recording to jump to. While
+// the filter's pass is on its way to that, what was shown last remains.
 func (h *playhead) publish() {
-	s := h.snapshot(h.p.wanted())
+	v := h.p.wanted()
+	if h.sieve.whole && h.sieve.heading != 0 && h.sieve.name == v.FilterName {
+		return
+	}
+	s := h.snapshot(v)
 	s.At, s.Events = h.at, h.events
 	if s.Filtered.Whole {
 		s.Events = h.sieve.events

@@ -11,7 +11,8 @@ import (
 type stretch struct {
 	r     *detect.Replay
 	start int64
-	step  int64 // event time of a piece of work
+	step  int64         // event time of a piece of work
+	lasts time.Duration // of a slice
 }
 
 const (
@@ -20,7 +21,7 @@ const (
 	shortSlice = sliceOf / 4
 )
 
-// slice replays towards a moment for about as long as a frame lasts, and tells
+// slice replays towards a moment for about as long as a slice lasts, and tells
 // whether it got there.
 func (s *stretch) slice(ctx context.Context, to int64) (there bool, err error) {
 	began := time.Now()
@@ -36,7 +37,7 @@ func (s *stretch) slice(ctx context.Context, to int64) (there bool, err error) {
 		case took > sliceOf:
 			s.step = max(s.step/2, int64(time.Second))
 		}
-		if time.Since(began) > sliceOf && from < to {
+		if time.Since(began) > s.lasts && from < to {
 			return false, nil
 		}
 	}
@@ -48,20 +49,25 @@ func (s *stretch) slice(ctx context.Context, to int64) (there bool, err error) {
 // filter is set, or as soon as somebody does.
 type sieve struct {
 	stretch
-	name   string // of the filter; "" none
-	whole  bool   // the pass is done, and keeps up with the moment shown
-	at     int64  // moment shown
-	events []detect.Event
-	pause  rest
+	name    string // of the filter; "" none
+	through bool   // the pass has been to the end
+	whole   bool   // and to the moment shown
+	at      int64  // moment shown; before the pass, the one at which it was last tried who passes
+	heading int64  // moment it is on its way to; 0 none
+	events  []detect.Event
+	pause   rest
 }
 
-// pending tells whether there is a pass to go on with.
-func (s *sieve) pending() bool { return s.r != nil && !s.whole }
+// pending tells whether there is a pass to go on with, or a moment to get to.
+func (s *sieve) pending() bool { return s.r != nil && (!s.whole || s.heading != 0) }
 
 // share is how far the pass is.
 func (s *sieve) share(end int64) float64 {
-	if s.r == nil || s.whole || end <= s.start {
+	switch {
+	case s.r == nil || s.whole || end <= s.start:
 		return 0
+	case s.through:
+		return 1
 	}
 	return min(max(float64(s.r.Now()-s.start)/float64(end-s.start), 0), 1)
 }
@@ -78,10 +84,10 @@ func (h *playhead) sift(ctx context.Context) (moved bool, err error) {
 	case s.r == nil:
 		begun, err := h.settle(ctx, &v)
 		return begun || moved, err
-	case !s.whole:
+	case !s.through:
 		return true, h.pass(ctx)
 	case s.at != h.at && h.goal == 0: // a moment on the way to another is not worth a seek
-		return true, s.follow(ctx, h.at, h.end)
+		return true, h.follow(ctx)
 	}
 	return moved, nil
 }
@@ -99,7 +105,7 @@ func (h *playhead) settle(ctx context.Context, v *detect.View) (bool, error) {
 		return false, nil
 	}
 	r, err := h.r.Only(ctx, pass)
-	s.stretch = stretch{r, h.start, firstStep}
+	s.stretch = stretch{r, h.start, firstStep, sliceOf}
 	return true, err
 }
 
@@ -115,24 +121,29 @@ func (h *playhead) pass(ctx context.Context) error {
 		return err
 	}
 	s.events = s.r.Snapshot(detect.View{TopK: 1, Bins: 1}).Events
-	if err := s.follow(ctx, h.at, h.end); err != nil {
-		return err
-	}
-	s.whole = true
-	return nil
+	s.through, s.at = true, 0
+	return h.follow(ctx)
 }
 
-// follow goes to the moment shown.
-func (s *sieve) follow(ctx context.Context, at, end int64) error {
-	if err := s.r.Seek(ctx, at); err != nil {
+// follow goes to the moment shown, for a slice: another may be asked for meanwhile.
+func (h *playhead) follow(ctx context.Context) error {
+	s := &h.sieve
+	if s.heading != h.at {
+		if err := s.r.Near(h.at); err != nil {
+			return err
+		}
+		s.heading, s.at = h.at, 0
+	}
+	there, err := s.slice(ctx, s.heading)
+	if err != nil || !there {
 		return err
 	}
-	if at >= end {
+	if s.heading >= h.end {
 		if err := s.r.RunAll(ctx); err != nil {
 			return err
 		}
 	}
-	s.at = at
+	s.at, s.heading, s.whole = s.heading, 0, true
 	return nil
 }
 

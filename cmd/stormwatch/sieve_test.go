@@ -104,19 +104,19 @@ func TestPlayerFiltersByConduct(t *testing.T) {
 	})
 }
 
-// The pass goes on in slices; a report waits for it, and another filter ends it.
-func TestFilterPassIsGivenUp(t *testing.T) {
+// filtering is a playhead at the end of the demo's incident, worked by hand.
+func filtering(t *testing.T) (h *playhead, sift func() bool) {
+	t.Helper()
 	src, err := packet.Open("demo", bytes.NewReader(incident), packet.Options{Size: int64(len(incident)), Secrets: capture.NewSecrets(), Vantage: "capture"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rec := detect.NewRecording(builtin(t))
-	defer rec.Close()
+	t.Cleanup(func() { rec.Close() })
 	if err := record(t.Context(), []input{{Source: src}}, rec); err != nil {
 		t.Fatal(err)
 	}
-	p := newReplayPlayer(rec, 1)
-	h := &playhead{p: p, stretch: stretch{step: firstStep}}
+	h = &playhead{p: newReplayPlayer(rec, 1), stretch: stretch{step: firstStep, lasts: sliceOf}}
 	if h.r, err = detect.NewReplay(rec); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestFilterPassIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.at = h.end
-	sift := func() bool {
+	return h, func() bool {
 		t.Helper()
 		moved, err := h.sift(t.Context())
 		if err != nil {
@@ -133,6 +133,81 @@ func TestFilterPassIsGivenUp(t *testing.T) {
 		}
 		return moved
 	}
+}
+
+// On its way to a moment the pass looks every now and then at what is asked: for
+// another moment, or for no filter.
+func TestFilterSeekIsCutShort(t *testing.T) {
+	h, sift := filtering(t)
+	agent := h.r.Snapshot(detect.View{}).Clients[0].Agent
+	h.p.board.Want(byAgent(agent))
+	for sift(); h.sieve.pending(); {
+		sift()
+	}
+	h.publish()
+	atEnd := h.p.Snapshot()
+	if !atEnd.Filtered.Whole || atEnd.At != h.end {
+		t.Fatalf("at the end %+v at %d", atEnd.Filtered, atEnd.At)
+	}
+	h.sieve.step, h.sieve.lasts = 1e9, 1 // a second of event time at a time
+	steps := func(to int64) (n int) {
+		t.Helper()
+		h.at = to
+		for sift(); h.sieve.pending(); sift() {
+			h.sieve.step = 1e9
+			if n++; n > 200 {
+				t.Fatal("it does not get there")
+			}
+			if h.publish(); h.p.Snapshot().At != atEnd.At {
+				t.Fatalf("on its way to %d it shows the moment %d", to, h.p.Snapshot().At)
+			}
+		}
+		return n
+	}
+	h.at = h.start + 18e9
+	if sift(); !h.sieve.pending() {
+		t.Fatal("a seek of eight seconds is gone through at once")
+	}
+	if h.publish(); h.p.Snapshot() != atEnd {
+		t.Error("on its way another moment is shown")
+	}
+	if h.answer(); h.sieve.r.Now() >= h.at {
+		t.Error("it is there already")
+	}
+	steps(h.end)
+	if h.publish(); h.p.Snapshot().Totals != atEnd.Totals {
+		t.Errorf("back where it was it shows %+v, before %+v", h.p.Snapshot().Totals, atEnd.Totals)
+	}
+	if n := steps(h.start + 25e9); n == 0 {
+		t.Error("another moment was not on the way")
+	}
+	h.publish()
+	s := h.p.Snapshot()
+	if s.At != h.start+25e9 || !s.Filtered.Whole || s.Totals.Exchanges == 0 || s.Totals.Exchanges >= atEnd.Totals.Exchanges {
+		t.Errorf("there it shows %d at %d, %+v", s.Totals.Exchanges, s.At-h.start, s.Filtered)
+	}
+	straight, err := h.r.Only(t.Context(), h.r.Passing(byAgent(agent).Filter, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := straight.RunTo(t.Context(), s.At); err != nil {
+		t.Fatal(err)
+	}
+	if want := straight.Snapshot(detect.View{}); !cmp.Equal(want.Totals, s.Totals) {
+		t.Errorf("there it counts %+v, want %+v", s.Totals, want.Totals)
+	}
+	h.at = h.start + 18e9
+	sift()
+	h.p.board.Want(detect.View{})
+	if sift(); h.sieve.pending() || h.sieve.r != nil {
+		t.Error("it goes on though there is no filter any more")
+	}
+}
+
+// The pass goes on in slices; a report waits for it, and another filter ends it.
+func TestFilterPassIsGivenUp(t *testing.T) {
+	h, sift := filtering(t)
+	p := h.p
 	agent := h.r.Snapshot(detect.View{}).Clients[0].Agent
 	p.board.Want(byAgent(agent))
 	answer := make(chan *detect.Snapshot, 1)
