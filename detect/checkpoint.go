@@ -72,12 +72,32 @@ type checkpoints struct {
 	max      int64
 }
 
+// due tells whether there is none near a moment.
 func (c *checkpoints) due(now int64) bool {
-	return len(c.list) == 0 || now-c.list[len(c.list)-1].at >= c.interval
+	i := c.upTo(now)
+	return (i == 0 || now-c.list[i-1].at >= c.interval) && (i == len(c.list) || c.list[i].at-now >= c.interval)
+}
+
+// room tells whether one of a size may be added. Where there are later ones, none is
+// given up for it.
+func (c *checkpoints) room(now, size int64) bool {
+	if c.upTo(now) < len(c.list) {
+		size += c.bytes()
+	}
+	return size <= c.max
+}
+
+// upTo is how many are of a moment or before it.
+func (c *checkpoints) upTo(t int64) int {
+	i := len(c.list)
+	for i > 0 && c.list[i-1].at > t {
+		i--
+	}
+	return i
 }
 
 func (c *checkpoints) add(k checkpoint) {
-	c.list = append(c.list, k)
+	c.list = slices.Insert(c.list, c.upTo(k.at), k)
 	c.thin(c.max)
 }
 
@@ -87,18 +107,28 @@ func (c *checkpoints) bound(most int64) {
 	c.thin(most)
 }
 
-// thin leaves out every other one until they take no more than most.
+// widen lets them take more again, and come as close as they were.
+func (c *checkpoints) widen(by loan) {
+	if c.max += by.bytes; by.bytes > 0 {
+		c.interval = min(c.interval, by.interval)
+	}
+}
+
+// thin leaves out those that are near others, until they take no more than most.
 func (c *checkpoints) thin(most int64) {
 	for len(c.list) > 0 && c.bytes() > most {
+		c.interval *= 2
 		thin := c.list[:0]
-		for i, k := range c.list {
-			if i%2 == 0 && len(c.list) > 1 {
+		for _, k := range c.list {
+			if len(thin) == 0 || k.at-thin[len(thin)-1].at >= c.interval {
 				thin = append(thin, k)
 			}
 		}
+		if len(c.list) == 1 {
+			thin = thin[:0] // not even one
+		}
 		clear(c.list[len(thin):])
 		c.list = thin
-		c.interval *= 2
 	}
 }
 
@@ -112,10 +142,8 @@ func (c *checkpoints) bytes() (sum int64) {
 
 // before returns the latest checkpoint at or before t.
 func (c *checkpoints) before(t int64) *checkpoint {
-	for i := len(c.list) - 1; i >= 0; i-- {
-		if c.list[i].at <= t {
-			return &c.list[i]
-		}
+	if i := c.upTo(t); i > 0 {
+		return &c.list[i-1]
 	}
 	return nil
 }

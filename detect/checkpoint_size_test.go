@@ -36,6 +36,60 @@ func TestCheckpointsStayWithinTheirBudget(t *testing.T) {
 	}
 }
 
+// The memory lent to a filter's pass comes back with the filter's end, as often as
+// there is one: what is gone through then has its checkpoints again.
+func TestLentMemoryComesBack(t *testing.T) {
+	p, err := NewReplay(recorded(t, busy, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, start := context.Background(), p.rec.start
+	p.points.interval = 6 * tick
+	run := func() int {
+		t.Helper()
+		if err := p.RunAll(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if used := p.points.bytes(); used > p.points.max {
+			t.Errorf("%d bytes of checkpoints, want at most %d", used, p.points.max)
+		}
+		return len(p.points.list)
+	}
+	before := run()
+	budget := p.points.bytes() // all that there is room for
+	p.points.max = budget
+	for range 3 {
+		var q *Replay
+		for range 2 { // a second filter lends nothing more
+			if q, err = p.Only(ctx, p.Passing(func(c *Client) bool { return c.Agent == "herd/1" }, true)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if both := p.points.max + q.points.max; both > budget || p.points.max != budget-budget/4 {
+			t.Errorf("together they may take %d bytes, the replay of all %d", both, p.points.max)
+		}
+		less := len(p.points.list)
+		if less >= before {
+			t.Fatalf("%d checkpoints, lent some of their memory %d: too few for this test", before, less)
+		}
+		p.TakeBack()
+		if p.points.max != budget {
+			t.Errorf("%d bytes came back, want all", p.points.max)
+		}
+		if err := p.Seek(ctx, start); err != nil {
+			t.Fatal(err)
+		}
+		if again := run(); again != before {
+			t.Errorf("%d checkpoints once it has been gone through again, before the filter %d", again, before)
+		}
+		for i, k := range p.points.list[1:] {
+			if k.at <= p.points.list[i].at {
+				t.Fatalf("checkpoint %d is of %d, the one before of %d", i+1, k.at, p.points.list[i].at)
+			}
+		}
+	}
+}
+
 // The budget is worth something only if the estimate is near the truth.
 func TestCheckpointSizeIsHonest(t *testing.T) {
 	l := newLoop(t, Options{Shards: 2})

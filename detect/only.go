@@ -76,15 +76,18 @@ func (p *Replay) meet() {
 
 // Only returns a replay that stands at the start of the recording and takes in the
 // exchanges of some clients alone, as if there had been no others. It reads the same
-// spool, takes a quarter of the memory that p has for checkpoints, and belongs to
-// the goroutine of p.
+// spool, takes a quarter of the memory that p has for checkpoints until TakeBack, and
+// belongs to the goroutine of p.
 func (p *Replay) Only(ctx context.Context, c Clients) (*Replay, error) {
-	if !p.lent {
-		p.lent = true
-		p.points.bound(p.points.max - p.points.max/4)
+	if p.lent.bytes == 0 {
+		p.lent = loan{max(p.points.max/4, 0), p.points.interval}
+		p.points.bound(p.points.max - p.lent.bytes)
 	}
 	q := &Replay{rec: p.rec, c: cursor{s: p.rec.spool}, chains: map[uint64]openChain{}, only: c.has}
-	q.points = checkpoints{interval: 10 * tick, max: p.points.max / 3}
+	q.points = checkpoints{interval: 10 * tick, max: p.lent.bytes}
+	if p.points.max < 0 {
+		q.points.max = p.points.max
+	}
 	lore, err := p.rec.rehearse(ctx, q.passes)
 	if err != nil {
 		return nil, err
@@ -92,6 +95,17 @@ func (p *Replay) Only(ctx context.Context, c Clients) (*Replay, error) {
 	q.lore = lore
 	q.restart()
 	return q, nil
+}
+
+// loan is memory for checkpoints that another replay has, and how far apart they were
+// before.
+type loan struct{ bytes, interval int64 }
+
+// TakeBack ends what Only began: its replays must not be used any more, and p has
+// their memory again, for checkpoints of what it goes through from now on.
+func (p *Replay) TakeBack() {
+	p.points.widen(p.lent)
+	p.lent = loan{}
 }
 
 // Clients is how many clients have been seen so far.

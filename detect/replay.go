@@ -25,7 +25,7 @@ type Replay struct {
 	kept   int        // chains that were left when they were last gone through
 	only   []bool     // clients taken in, by number; nil all
 	met    []identity // who the clients are, by number, as at the end; nil while that was not reached
-	lent   bool       // some of the memory for checkpoints is another's
+	lent   loan
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
 	lore   chain.Lore
@@ -181,7 +181,7 @@ func (p *Replay) tallies(t int64) {
 
 // mark makes a checkpoint when one is due.
 func (p *Replay) mark() {
-	if p.row != nil || p.points.max < 0 || !p.points.due(p.e.now) || p.e.size() > p.points.max {
+	if p.row != nil || p.points.max < 0 || !p.points.due(p.e.now) || !p.points.room(p.e.now, p.e.size()) {
 		return
 	}
 	p.points.thin(p.points.max - p.e.size()) // before the copy is made: both would be too much

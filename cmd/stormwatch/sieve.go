@@ -78,6 +78,7 @@ func (h *playhead) sift(ctx context.Context) (moved bool, err error) {
 	v, s := h.p.wanted(), &h.sieve
 	if v.FilterName != s.name {
 		*s, moved = sieve{name: v.FilterName}, true
+		h.r.TakeBack()
 	}
 	switch {
 	case s.name == "" || v.Filter == nil:
