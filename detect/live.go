@@ -13,12 +13,13 @@ import (
 // full; a request announced without its answer is judged as a request, and its
 // outcome follows.
 type Live struct {
-	mu      sync.Mutex // sources deliver by batch, never by exchange
-	e       *engine
+	mu sync.Mutex // sources deliver by batch, never by exchange
+	gate
 	names   *names
 	inlets  []*Inlet
 	wait    waiting
-	open    map[openKey]int32 // announced requests in flight
+	tape    tape
+	sift    *sift // nil without a filter
 	tallies []capture.Tally
 	newest  int64
 	wall    int64 // the caller's clock at the latest Advance
@@ -43,8 +44,15 @@ func NewLive(o Options) *Live {
 	o = o.withDefaults()
 	n := newNames(o)
 	e := newEngine(o, n)
-	n.leaving = &leaving{idle: leaveAfter, forget: e.forget}
-	return &Live{names: n, e: e, open: map[openKey]int32{}, side: undecided{on: o.Perspective == PerspectiveAuto}}
+	l := &Live{names: n, gate: newGate(e), side: undecided{on: o.Perspective == PerspectiveAuto}}
+	n.leaving = &leaving{idle: leaveAfter, forget: l.forget}
+	return l
+}
+
+// forget lets clients go that have been silent for long.
+func (l *Live) forget(gone []uint32) {
+	l.e.forget(gone)
+	l.sift.forget(gone)
 }
 
 // Inlet opens the way in for one source.
@@ -129,28 +137,14 @@ func (l *Live) board() {
 
 // admit takes an exchange into the engine.
 func (l *Live) admit(w waiter) {
-	key := openKey{w.rec.source, w.rec.ID}
-	if w.rec.ID != 0 {
-		if i, ok := l.open[key]; ok {
-			if w.rec.Outcome != capture.Pending {
-				delete(l.open, key)
-				l.e.complete(i, &w.rec)
-			}
-			return
-		}
+	l.tape.add(&w.rec, w.target)
+	if l.completes(&w.rec) {
+		return
 	}
 	if l.e.begun && w.rec.Start < l.e.now && w.rec.Flags&capture.Late == 0 {
 		l.inlets[w.rec.source].late++ // the source's own count does not have it
 	}
-	i := l.e.take(&w.rec, w.target)
-	if i < 0 {
-		return
-	}
-	if w.rec.Outcome == capture.Pending && w.rec.ID != 0 && len(l.open) < maxWaiting {
-		l.open[key] = i
-		return
-	}
-	l.e.land(i) // an announcement that cannot be kept counts as unanswered
+	l.gate.admit(&w.rec, w.target)
 }
 
 // complete gives an announced request its outcome.
@@ -198,6 +192,7 @@ func (l *Live) Advance(wall int64) error {
 		l.e.tally(&l.tallies[i])
 	}
 	l.tallies = l.tallies[:0]
+	l.sieve()
 	return nil
 }
 
@@ -220,18 +215,22 @@ func (l *Live) Finish() {
 		l.board()
 	}
 	l.decide()
-	for key, i := range l.open {
-		l.e.land(i)
-		delete(l.open, key)
-	}
-	l.e.finish()
+	l.sieve()
+	l.finish()
+	l.sift.finish(l.e.now)
 }
 
 // Snapshot tells the state that v asks for.
 func (l *Live) Snapshot(v View) *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.e.snapshot(v)
+	var s *Snapshot
+	if l.sift.judged(&v) {
+		s = l.sift.picture(v, int(l.e.pop.clients))
+	} else {
+		s = l.e.snapshot(v)
+		s.Filtered.Name = v.FilterName
+	}
 	l.seq++
 	s.Seq, s.Live, s.Loaded = l.seq, true, 1
 	s.Sources = l.e.outwardly(l.e.sharers(l.e.crowded(cloneSources(l.e.sources))))

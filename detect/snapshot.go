@@ -41,6 +41,7 @@ type Filtered struct {
 	Whole       bool    // all there is in it is of the clients that pass, as if there were no others; else their rows alone
 	Clients, Of int     // with Whole: so many clients pass, of all
 	Share       float64 // 0..1: how far the pass over the recording is that makes it whole
+	From        int64   // live, with Whole: what was before was no longer there to be judged; 0 all is in it
 }
 
 // Snapshot is all that a screen or report shows. Slices are never nil-sensitive

@@ -50,10 +50,13 @@ func (l *Live) decide() {
 	}
 	before := l.e
 	l.names.turn()
-	l.e = newEngine(before.opt, l.names)
+	l.gate = newGate(newEngine(before.opt, l.names))
 	l.e.sources = before.sources
-	l.names.leaving = &leaving{idle: leaveAfter, forget: l.e.forget}
-	clear(l.open)
+	l.names.leaving = &leaving{idle: leaveAfter, forget: l.forget}
+	l.tape = tape{}
+	if s := l.sift; s != nil { // its clients have other numbers now
+		l.sift = &sift{name: s.name, filter: s.filter, lasting: s.lasting}
+	}
 	for _, in := range l.inlets {
 		in.late = 0
 	}

@@ -120,7 +120,11 @@ func filterFact(s *detect.Snapshot, o Options) fact {
 func filterText(s *detect.Snapshot, o Options) string {
 	switch f := &s.Filtered; {
 	case f.Whole:
-		return f.Name + ": the verdict and all below are of " + Count(f.Clients) + " of " + several(f.Of, "client") + ", judged as if there were no others"
+		text := f.Name + ": the verdict and all below are of " + Count(f.Clients) + " of " + several(f.Of, "client") + ", judged as if there were no others"
+		if f.From != 0 {
+			text += ", from " + date(f.From) + " UTC" + " on: what came before was no longer kept"
+		}
+		return text
 	case o.Filter != "":
 		return o.Filter + ": clients, findings and chains are those that pass; verdict, sums and the timeline are of all"
 	}

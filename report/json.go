@@ -94,17 +94,18 @@ type jsonWindow struct {
 // jsonFilter says what a filter has left. Of the whole: all there is, else the rows
 // of clients, findings, mitigations and chains.
 type jsonFilter struct {
-	Terms   text `json:"terms"`
-	Whole   bool `json:"whole"`
-	Clients int  `json:"clients,omitempty"`
-	Of      int  `json:"of,omitempty"`
+	Terms   text   `json:"terms"`
+	Whole   bool   `json:"whole"`
+	Clients int    `json:"clients,omitempty"`
+	Of      int    `json:"of,omitempty"`
+	From    moment `json:"from,omitzero"`
 }
 
 func filterOf(s *detect.Snapshot, o Options) *jsonFilter {
 	f := &s.Filtered
 	switch {
 	case f.Whole:
-		return &jsonFilter{text(f.Name), true, f.Clients, f.Of}
+		return &jsonFilter{Terms: text(f.Name), Whole: true, Clients: f.Clients, Of: f.Of, From: moment(f.From)}
 	case o.Filter != "":
 		return &jsonFilter{Terms: text(o.Filter)}
 	}

@@ -136,7 +136,7 @@ func keyMap() []keyRow {
 		row(actZoomOut, everywhere, "", "-", "zoom it out", "-"),
 		row(actZoomAll, everywhere, "", "0", "the whole timeline", "0"),
 		row(actBookmark, everywhere, "", "b", "bookmark this moment, or take the bookmark away; they go into reports", "b"),
-		row(actFilter, everywhere, "/ filter", "/", "filter by client: all that is shown and exported; live, what is listed", "/"),
+		row(actFilter, everywhere, "/ filter", "/", "filter by client: all that is shown and exported", "/"),
 		row(actSort, inTable, "", "s", "sort by the next column", "s"),
 		row(actReverse, inTable, "", "S", "reverse the order", "S"),
 		row(actWhy, everywhere, "w why", "w", "why: findings with parts, thresholds and error rates, and what could not be judged", "w"),

@@ -122,7 +122,11 @@ func (v *view) arrangeRows(s *detect.Snapshot) {
 func (v *view) whose(s *detect.Snapshot) string {
 	switch f := &s.Filtered; {
 	case v.filter.answered(s):
-		return report.Count(f.Clients) + " of " + countClients(f.Of)
+		text := report.Count(f.Clients) + " of " + countClients(f.Of)
+		if f.From != 0 {
+			text += " from " + clock(f.From)
+		}
+		return text
 	case v.filter.text != "":
 		return "all clients"
 	}

@@ -175,6 +175,15 @@ func TestConsoleFollowsALog(t *testing.T) {
 	p.until("Clients 9", true)
 	write(100, 400)
 	p.until("✓ CLEAR", true)
+	p.tmux("send-keys", "/")
+	p.tmux("send-keys", "client:10.0.0.3", "Enter")
+	p.until("1 of 9 clients", true)
+	p.until("all clients", false)
+	write(400, 600) // it goes on with them
+	p.until("10.0.0.3", true)
+	p.until("10.0.0.4", false)
+	p.tmux("send-keys", "Escape")
+	p.until("Clients 9", true)
 	p.tmux("send-keys", "q")
 	p.until("code 0", true)
 }

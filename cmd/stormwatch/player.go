@@ -113,11 +113,19 @@ func (p *livePlayer) Progress() ui.Progress { return ui.Progress{} }
 
 // Report implements ui.Feed.
 func (p *livePlayer) Report() (*detect.Snapshot, error) {
-	return shown(withExamples(p.live.Snapshot, incidentView(0, p.wanted().Filter)), p.marks, p.redact), nil
+	w := p.wanted()
+	p.live.Sift(w.FilterName, w.Filter, w.Lasting)
+	snapshot := func(v detect.View) *detect.Snapshot {
+		v.FilterName = w.FilterName
+		return p.live.Snapshot(v)
+	}
+	return shown(withExamples(snapshot, incidentView(0, w.Filter)), p.marks, p.redact), nil
 }
 
 func (p *livePlayer) look() *detect.Snapshot {
-	s := p.live.Snapshot(p.wanted())
+	v := p.wanted()
+	p.live.Sift(v.FilterName, v.Filter, v.Lasting)
+	s := p.live.Snapshot(v)
 	p.publish(s)
 	return s
 }
