@@ -246,6 +246,36 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// While the input goes on, report, screen and name are of one moment.
+func TestExportIsOfOneMoment(t *testing.T) {
+	f := replay(chainSnapshot())
+	m := open(f, Options{Folder: t.TempDir()}, 80, 24, "")
+	later := *chainSnapshot()
+	later.At = at("03:20:07")
+	later.Verdict.What = "it has become worse"
+	f.later = &later
+	files := exported(t, m, "export")
+	const base = "stormwatch-20260814T032007Z"
+	for name, wants := range map[string][]string{".md": {later.Verdict.What}, ".html": {later.Verdict.What}, ".svg": {later.Verdict.What, "03:20:07"}} {
+		for _, want := range wants {
+			if !strings.Contains(unbroken(files[base+name]), want) {
+				t.Errorf("%s does not hold %q", name, want)
+			}
+		}
+	}
+	if len(files) != 4 || strings.Contains(m.View(), later.Verdict.What) {
+		t.Errorf("%d files; or the console shows what was exported", len(files))
+	}
+	m.c.v.play.frozen = true // as it is with live input
+	svg := unbroken(exported(t, m, "export frozen.svg")["frozen.svg"])
+	if strings.Contains(svg, later.Verdict.What) || !strings.Contains(svg, "03:18:52") {
+		t.Error("the screen of a frozen view goes on in what is exported")
+	}
+}
+
+// unbroken is a text whose blanks are plain ones.
+func unbroken(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
+
 func TestBookmarks(t *testing.T) {
 	first := stormSnapshot()
 	first.At = at("03:17:00")

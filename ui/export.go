@@ -20,45 +20,78 @@ import (
 var exports = [...]string{".md", ".json", ".html", ".svg"}
 
 // export writes the incident report and the screen as it is: into a file of the
-// name given, or one of each kind, named by the time of the input. A file that is
-// there is never written over.
+// name given, or one of each kind, named by the time of the input. All are of one
+// moment, that at which the report is made; the screen of a frozen view alone stays
+// what it was frozen for. A file that is there is never written over.
 func (c *console) export(name string) effect {
 	if c.snap.At == 0 {
 		return c.flash("nothing to export yet")
 	}
-	var screen bytes.Buffer
-	c.v.editing, c.v.flash = false, ""
-	c.dirty = true
-	c.draw()
-	if c.cells != nil {
-		if err := c.cells.svg(&screen, c.opt.Theme, c.opt.ASCII); err != nil {
-			return c.flash("export: " + err.Error())
-		}
-	}
+	c.v.editing, c.v.flash, c.dirty = false, "", true
 	// What the job needs is handed over: it must not look at the console.
-	feed, f, marks, o, at := c.feed, c.v.filter, c.bookmarks, c.opt.Report, c.snap.At
-	o.Filter = f.text
-	folder := c.opt.Folder
+	job := exporting{feed: c.feed, v: c.v, w: c.w, h: c.h, marks: c.bookmarks, opt: c.opt, name: name}
+	if c.v.play.frozen {
+		job.frozen = c.snap
+	}
 	e := c.flash("exporting ...")
 	e.job = func() string {
-		s, err := feed.Report()
-		if err == nil && s.Filtered.Name != "" && s.Filtered.Name != f.text {
-			err = errors.New("the filter was changed meanwhile: export again")
-		}
-		if err == nil {
-			s = f.apply(report.WithMarks(s, marks))
-			if name != "" {
-				err = exportOne(filepath.Join(folder, name), s, o, screen.Bytes())
-			} else {
-				name, err = exportAll(folder, at, s, o, screen.Bytes())
-			}
-		}
+		name, err := job.write()
 		if err != nil {
 			return "export: " + err.Error()
 		}
 		return "written: " + name
 	}
 	return e
+}
+
+// exporting is an export under way.
+type exporting struct {
+	feed   Feed
+	v      view
+	w, h   int              // of the terminal
+	frozen *detect.Snapshot // what the screen shows, where it does not go on
+	marks  []detect.Event
+	opt    Options
+	name   string // of the file; "" one of each kind
+}
+
+// write returns what was written.
+func (x *exporting) write() (string, error) {
+	f := &x.v.filter
+	whole, shown, err := x.feed.Report()
+	if err == nil && whole.Filtered.Name != "" && whole.Filtered.Name != f.text {
+		err = errors.New("the filter was changed meanwhile: export again")
+	}
+	if err != nil {
+		return "", err
+	}
+	whole, shown = f.apply(report.WithMarks(whole, x.marks)), f.apply(report.WithMarks(shown, x.marks))
+	if x.frozen != nil {
+		shown = x.frozen
+	}
+	screen, err := x.picture(shown)
+	if err != nil {
+		return "", err
+	}
+	o := x.opt.Report
+	o.Filter = f.text
+	if x.name != "" {
+		return x.name, exportOne(filepath.Join(x.opt.Folder, x.name), whole, o, screen)
+	}
+	return exportAll(x.opt.Folder, whole.At, whole, o, screen)
+}
+
+// picture is the screen of a Snapshot as SVG; nothing where no screen has been drawn.
+func (x *exporting) picture(s *detect.Snapshot) ([]byte, error) {
+	if x.w <= 0 || x.h <= 0 {
+		return nil, nil
+	}
+	x.v.arrangeRows(s)
+	cells := newCanvas(x.w, x.h)
+	drawFrame(cells, s, &x.v)
+	var out bytes.Buffer
+	err := cells.svg(&out, x.opt.Theme, x.opt.ASCII)
+	return out.Bytes(), err
 }
 
 func parseExport(c *console, arg string) (func() effect, error) {

@@ -26,10 +26,11 @@ type Feed interface {
 	Transport() Transport
 	// Progress tells how far a recording is read and judged.
 	Progress() Progress
-	// Report is a Snapshot with all that an incident report shows: judged as a
-	// whole up to the present moment, with chains as examples. It may take a while,
-	// and may be called from any goroutine.
-	Report() (*detect.Snapshot, error)
+	// Report is a Snapshot with all that an incident report shows, judged as a whole
+	// up to the present moment, with chains as examples; and of that moment and the
+	// same clients the one that the view wanted last is answered by. It may take a
+	// while, and may be called from any goroutine.
+	Report() (whole, screen *detect.Snapshot, err error)
 }
 
 // Progress is how far a recording is read, or judged, before it can be played.

@@ -4,4 +4,9 @@ import "stormwatch/detect"
 
 func (f *fakeFeed) Progress() Progress { return f.progress }
 
-func (f *fakeFeed) Report() (*detect.Snapshot, error) { return f.snap, f.failed }
+func (f *fakeFeed) Report() (whole, screen *detect.Snapshot, err error) {
+	if f.later != nil {
+		return f.later, f.later, f.failed
+	}
+	return f.snap, f.snap, f.failed
+}

@@ -244,6 +244,7 @@ func emptySnapshot() *detect.Snapshot { return &detect.Snapshot{} }
 // fakeFeed is a feed that holds one Snapshot and remembers what it was asked.
 type fakeFeed struct {
 	snap   *detect.Snapshot
+	later  *detect.Snapshot // of the moment at which a report is made; nil the same
 	wanted []detect.View
 	clock  *fakeTransport
 

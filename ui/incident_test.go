@@ -82,7 +82,9 @@ func (i *incident) Want(v detect.View)   { i.view, i.snap = v, nil }
 func (i *incident) Transport() Transport { return i.clock }
 func (i *incident) Progress() Progress   { return Progress{} }
 
-func (i *incident) Report() (*detect.Snapshot, error) { return i.Snapshot(), nil }
+func (i *incident) Report() (whole, screen *detect.Snapshot, err error) {
+	return i.Snapshot(), i.Snapshot(), nil
+}
 
 // Each screen of a real incident, as text, in the mono theme and in the dark one of
 // 256 colours. A change of what is found changes these files: read them.

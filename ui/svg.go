@@ -82,11 +82,13 @@ func HasScreen(name string) bool { return slices.Contains(Screens(), name) }
 // still is a feed that nothing can be asked of.
 type still struct{}
 
-func (still) Snapshot() *detect.Snapshot        { return &detect.Snapshot{} }
-func (still) Want(detect.View)                  {}
-func (still) Transport() Transport              { return nil }
-func (still) Progress() Progress                { return Progress{} }
-func (still) Report() (*detect.Snapshot, error) { return &detect.Snapshot{}, nil }
+func (still) Snapshot() *detect.Snapshot { return &detect.Snapshot{} }
+func (still) Want(detect.View)           {}
+func (still) Transport() Transport       { return nil }
+func (still) Progress() Progress         { return Progress{} }
+func (still) Report() (whole, screen *detect.Snapshot, err error) {
+	return &detect.Snapshot{}, &detect.Snapshot{}, nil
+}
 
 // Size of a cell in the picture. The letters of a typewriter font are 0.6 as wide
 // as they are high.

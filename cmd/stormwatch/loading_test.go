@@ -92,7 +92,7 @@ func TestLoadingShowsPartialResults(t *testing.T) {
 			if at.Share < 0 || at.Share > 1 || at.Bytes > at.Total {
 				t.Fatalf("%+v", at)
 			}
-			if _, err := p.Report(); err == nil || !strings.Contains(err.Error(), "still being read") {
+			if _, _, err := p.Report(); err == nil || !strings.Contains(err.Error(), "still being read") {
 				t.Fatalf("a report of what is still being read: %v", err)
 			}
 		}
@@ -147,7 +147,7 @@ func TestPlayerReports(t *testing.T) {
 		p.Pause(true)
 		p.SeekTo(p.start + 38e9)
 		p.settled()
-		s, err := p.Report()
+		s, _, err := p.Report()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestPlayerReports(t *testing.T) {
 			t.Errorf("%v with %d chains, %d bins", s.Verdict.State, len(s.Chains), len(s.Timeline.Bins))
 		}
 		p.Want(detect.View{Filter: func(c *detect.Client) bool { return c.Label == s.Clients[1].Label }})
-		if one, err := p.Report(); err != nil || len(one.Clients) != 1 {
+		if one, _, err := p.Report(); err != nil || len(one.Clients) != 1 {
 			t.Errorf("filtered, %d clients, %v", len(one.Clients), err)
 		}
 	})

@@ -112,14 +112,21 @@ func (p *livePlayer) Transport() ui.Transport { return nil }
 func (p *livePlayer) Progress() ui.Progress { return ui.Progress{} }
 
 // Report implements ui.Feed.
-func (p *livePlayer) Report() (*detect.Snapshot, error) {
+func (p *livePlayer) Report() (whole, screen *detect.Snapshot, err error) {
 	w := p.wanted()
 	p.live.Sift(w.FilterName, w.Filter, w.Lasting)
 	snapshot := func(v detect.View) *detect.Snapshot {
 		v.FilterName = w.FilterName
 		return p.live.Snapshot(v)
 	}
-	return shown(withExamples(snapshot, incidentView(0, w.Filter)), p.marks, p.redact), nil
+	const tries = 3 // the input may go on by a second between the two
+	for range tries {
+		whole, screen = withExamples(snapshot, incidentView(0, w.Filter)), p.live.Snapshot(w)
+		if whole.At == screen.At {
+			break
+		}
+	}
+	return shown(whole, p.marks, p.redact), shown(screen, p.marks, p.redact), nil
 }
 
 func (p *livePlayer) look() *detect.Snapshot {
@@ -185,7 +192,7 @@ type replayPlayer struct {
 	rec     *detect.Recording
 	loading loading
 	judged  atomic.Int64 // event time up to which it has been judged while loading
-	reports chan chan *detect.Snapshot
+	reports chan chan reported
 	ended   chan struct{}
 
 	state  sync.Mutex // guards what the console's goroutine sets
@@ -199,7 +206,7 @@ type replayPlayer struct {
 func newReplayPlayer(rec *detect.Recording, speed float64) *replayPlayer {
 	p := &replayPlayer{
 		rec: rec, speed: speed, wake: make(chan struct{}, 1),
-		reports: make(chan chan *detect.Snapshot), ended: make(chan struct{}),
+		reports: make(chan chan reported), ended: make(chan struct{}),
 	}
 	p.loading.begin("reading", func() ui.Progress { return ui.Progress{Share: rec.Loaded()} })
 	return p
@@ -228,22 +235,25 @@ func (p *replayPlayer) Want(v detect.View) {
 
 var errStopped = errors.New("the player has stopped")
 
+// reported is what a report is made of, and the screen of the same moment.
+type reported struct{ whole, screen *detect.Snapshot }
+
 // Report implements ui.Feed. The player's goroutine answers: the engine is its own.
-func (p *replayPlayer) Report() (*detect.Snapshot, error) {
+func (p *replayPlayer) Report() (whole, screen *detect.Snapshot, err error) {
 	if p.Progress().Doing != "" {
-		return nil, errors.New("the recording is still being read")
+		return nil, nil, errors.New("the recording is still being read")
 	}
-	answer := make(chan *detect.Snapshot, 1)
+	answer := make(chan reported, 1)
 	select {
 	case p.reports <- answer:
 	case <-p.ended:
-		return nil, errStopped
+		return nil, nil, errStopped
 	}
 	select {
-	case s := <-answer:
-		return s, nil
+	case r := <-answer:
+		return r.whole, r.screen, nil
 	case <-p.ended:
-		return nil, errStopped
+		return nil, nil, errStopped
 	}
 }
 

@@ -18,7 +18,7 @@ type playhead struct {
 	goal   int64 // moment it is on its way to; 0 none
 	events []detect.Event
 	sieve  sieve
-	asked  []chan<- *detect.Snapshot // reports that wait for the pass of the filter
+	asked  []chan<- reported // reports that wait for the pass of the filter
 }
 
 // run plays until ctx ends. The recording must be sealed.
@@ -172,12 +172,17 @@ func (h *playhead) publish() {
 	if h.sieve.whole && h.sieve.heading != 0 && h.sieve.name == v.FilterName {
 		return
 	}
+	h.p.publish(h.screen(v))
+}
+
+// screen is what a view shows at the present moment.
+func (h *playhead) screen(v detect.View) *detect.Snapshot {
 	s := h.snapshot(v)
 	s.At, s.Events = h.at, h.events
 	if s.Filtered.Whole {
 		s.Events = h.sieve.events
 	}
-	h.p.publish(s)
+	return s
 }
 
 // answer makes the reports that were asked for, once the pass of the filter is done.
@@ -190,9 +195,10 @@ func (h *playhead) answer() {
 		v.FilterName = asked.FilterName
 		return h.snapshot(v)
 	}
-	s := shown(withExamples(of, incidentView(0, asked.Filter)), h.p.marks, h.p.redact)
+	whole, screen := withExamples(of, incidentView(0, asked.Filter)), h.screen(asked)
+	r := reported{shown(whole, h.p.marks, h.p.redact), shown(screen, h.p.marks, h.p.redact)}
 	for _, to := range h.asked {
-		to <- s
+		to <- r
 	}
 	h.asked = nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,11 +59,12 @@ func TestPlayerFilters(t *testing.T) {
 			if s.Totals.Exchanges != sent || s.At != all.At || s.End != all.End {
 				t.Errorf("%s: %d requests at %d, want %d at %d", agent, s.Totals.Exchanges, s.At, sent, all.At)
 			}
-			r, err := p.Report()
+			r, screen, err := p.Report()
 			if err != nil {
 				t.Fatal(err)
 			}
 			whole(r, agent)
+			whole(screen, agent)
 			p.SeekTo(p.start + 20e9)
 			if s = p.settled(); s.At != p.start+20e9 || !s.Filtered.Whole || s.Totals.Exchanges >= sent {
 				t.Errorf("%s: back at %d there are %d requests, %+v", agent, s.At, s.Totals.Exchanges, s.Filtered)
@@ -210,7 +212,7 @@ func TestFilterPassIsGivenUp(t *testing.T) {
 	p := h.p
 	agent := h.r.Snapshot(detect.View{}).Clients[0].Agent
 	p.board.Want(byAgent(agent))
-	answer := make(chan *detect.Snapshot, 1)
+	answer := make(chan reported, 1)
 	h.asked = append(h.asked, answer)
 	if !sift() || !h.sieve.pending() || h.snapshot(p.wanted()).Filtered != (detect.Filtered{Name: "agent:" + agent}) {
 		t.Fatalf("the pass has not begun: %+v", h.snapshot(p.wanted()).Filtered)
@@ -239,7 +241,28 @@ func TestFilterPassIsGivenUp(t *testing.T) {
 	if h.answer(); len(answer) != 1 {
 		t.Fatal("no report once the pass is done")
 	}
-	if s := <-answer; !s.Filtered.Whole || s.Filtered.Clients != s.Filtered.Of {
-		t.Errorf("the report is of %+v", s.Filtered)
+	r := <-answer
+	if f := r.whole.Filtered; !f.Whole || f.Clients != f.Of || r.screen.Filtered != f {
+		t.Errorf("the report is of %+v, its screen of %+v", f, r.screen.Filtered)
 	}
+}
+
+// While a recording is played under a filter, a report and its screen are of one moment.
+func TestReportIsOfOneMoment(t *testing.T) {
+	play(t, 1, func(p *playing) {
+		p.SeekTo(p.end)
+		p.Want(byAgent(p.settled().Clients[0].Agent))
+		p.SeekTo(p.start)
+		p.settled()
+		for range 5 {
+			time.Sleep(7300 * time.Millisecond)
+			r, screen, err := p.Report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.At > screen.At || screen.At-r.At >= 1e9 || r.Totals.Exchanges != screen.Totals.Exchanges || r.Filtered != screen.Filtered || !r.Filtered.Whole {
+				t.Errorf("the report is of %d with %d requests, its screen of %d with %d; %+v", r.At, r.Totals.Exchanges, screen.At, screen.Totals.Exchanges, r.Filtered)
+			}
+		}
+	})
 }
