@@ -95,6 +95,48 @@ func TestWritesRepeatedBetweenHops(t *testing.T) {
 	}
 }
 
+// One request of a federated query has the same asked of several hosts, under its id:
+// that is no repeat. What one of them is asked twice is.
+func TestWritesToSeveralHostsUnderOneID(t *testing.T) {
+	asked := func(hosts ...string) (gateway, service given) {
+		var front, back []hand
+		var names []string
+		for i := range 40 {
+			id, at := fmt.Sprintf("id-%d-of-forty", i), float64(i)
+			front = append(front, write(at, "/graphql", id, 200, 300e6))
+			for k, host := range hosts {
+				back = append(back, write(at+.002+.05*float64(k), "/graphql", id, 200, 40e6))
+				names = append(names, host)
+			}
+		}
+		gateway = byHand(capture.Info{Name: "gateway", Kind: "log", Vantage: "gateway"}, front...)
+		service = byHand(capture.Info{Name: "services", Kind: "log", Vantage: "service"}, back...)
+		b := service.all[0]
+		for i := range b.Exchanges {
+			b.Exchanges[i].Src.IP[15] = 99
+			b.Exchanges[i].Host = b.Names.Intern([]byte(names[i]))
+		}
+		return gateway, service
+	}
+	for _, c := range []struct {
+		hosts []string
+		want  bool
+	}{
+		{[]string{"users.internal", "orders.internal"}, false},
+		{[]string{"users.internal", "orders.internal", "stock.internal"}, false},
+		{[]string{"users.internal", "orders.internal", "users.internal"}, true},
+		{[]string{"users.internal", "users.internal", "orders.internal"}, true},
+		{[]string{"users.internal", "users.internal"}, true},
+	} {
+		gateway, service := asked(c.hosts...)
+		for _, order := range [][]given{{gateway, service}, {service, gateway}} {
+			if got := slices.Contains(raised(together(t, detect.Options{}, order...)), "unsafe-write-retried"); got != c.want {
+				t.Errorf("%v: raised %v, want %v", c.hosts, got, c.want)
+			}
+		}
+	}
+}
+
 // What the gateway's own client sent twice under one id, the service sees twice as well.
 func TestWritesRepeatedInFrontOfBoth(t *testing.T) {
 	gateway, service := twoHops(5, 200, keep)

@@ -7,8 +7,8 @@ import "stormwatch/capture"
 // on, beside what was asked for, since an id may stand for all that one request sets
 // off.
 type echoes struct {
-	recent  []echo                    // by source, id and operation; a later one takes the place of another
-	several map[echoKey]map[uint8]int // what a source saw more than once, by source
+	recent  []echo                    // by source, id, operation and host; a later one takes the place of another
+	several map[echoKey]map[uint8]int // what a source saw a host asked more than once, by source; how often
 	lost    []uint64                  // repeats that there was no room for, by source
 }
 
@@ -43,7 +43,9 @@ func (o *echoes) may(n *names, x *record) bool {
 	return x.Outcome == capture.Answered && x.Judged() && !x.Failed() || doubtful(x.Status, x.Outcome)
 }
 
-// see takes in an exchange of any source.
+// see takes in an exchange of any source. The same asked of another host is no repeat
+// but a query that is spread over several; a proxy that names each server it tries as
+// the host cannot be told from that.
 func (o *echoes) see(n *names, op uint64, x *record) {
 	if !o.may(n, x) {
 		return
@@ -51,7 +53,8 @@ func (o *echoes) see(n *names, op uint64, x *record) {
 	if o.recent == nil {
 		o.recent = make([]echo, echoesKept)
 	}
-	key := mix(x.RequestID^mix(op, mixWy)^uint64(x.source)+1, mixGolden) | 1
+	asked := mix(op^mix(uint64(x.Host)+1, mixGolden), mixWy)
+	key := mix(x.RequestID^asked^uint64(x.source)+1, mixGolden) | 1
 	r := &o.recent[key>>32%echoesKept]
 	switch {
 	case r.key == key && x.Start-r.at <= echoSpan:
@@ -72,7 +75,7 @@ func (o *echoes) again(k echoKey, source uint8, n int) {
 		by = map[uint8]int{}
 		o.several[k] = by
 	}
-	by[source] = n
+	by[source] = max(by[source], n)
 }
 
 // settle keeps those that a hop in front saw, and saw less often. outer tells whether
