@@ -222,19 +222,21 @@ func noClients(s *detect.Snapshot, v *view) string {
 }
 
 // clientsFoot sums up what the rows do not show: how far acting on few clients
-// goes, what is not listed, and what grew.
+// goes, what is not listed, and what grew. Under a filter it says whether that is of
+// all clients.
 func clientsFoot(s *detect.Snapshot, v *view) (foot []string) {
-	if v.filter.text == "" && len(s.Reach) > 0 {
+	ofAll := v.unfiltered(s)
+	if ofAll == "" && len(s.Reach) > 0 {
 		foot = append(foot, report.Reach(s.Reach, percent))
 	}
 	if v.screen != screenClients {
 		return foot
 	}
 	if len(s.Growth) > 0 {
-		foot = append(foot, "grew most: "+growthText(&s.Growth[0]))
+		foot = append(foot, "grew most"+ofAll+": "+growthText(&s.Growth[0]))
 	}
 	if o := &s.ClientsOthers; o.Attempts > 0 {
-		foot = append(foot, fmt.Sprintf("%s: %s attempts, %s ok, %s refused", or(o.Label, "others"), report.Count(o.Attempts), report.Count(o.OK), report.Count(o.Refused)))
+		foot = append(foot, fmt.Sprintf("%s%s: %s attempts, %s ok, %s refused", or(o.Label, "others"), ofAll, report.Count(o.Attempts), report.Count(o.OK), report.Count(o.Refused)))
 	}
 	return foot
 }

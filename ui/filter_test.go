@@ -97,3 +97,26 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
+
+// The foot of the Clients screen tells of the clients that pass, or says that its sums
+// are of all.
+func TestClientsFootSaysOfWhom(t *testing.T) {
+	foot := func(share float64) string {
+		s := filteredSnapshot(share)
+		s.Reach = []detect.Reach{{Clients: 3, Of: 15, Share: .9}}
+		s.Growth = []detect.Growth{{Kind: "agent", Name: "axios/1.7", Before: 2, PerS: 9}}
+		s.ClientsOthers = detect.Client{Label: "7 others", Attempts: 240, OK: 8, Refused: 230}
+		return open(replay(s), Options{}, 120, 40, "2", "/", "agent:axios", "enter").View()
+	}
+	under, done := foot(.4), foot(1)
+	for _, want := range []string{"grew most of all clients: agent axios/1.7", "7 others of all clients: 240 attempts"} {
+		if !strings.Contains(under, want) || strings.Contains(done, want) {
+			t.Errorf("while the pass is under way %q is to be said, and then no more:\n%s\n%s", want, under, done)
+		}
+	}
+	for _, want := range []string{"the first 3 of 15 make 90%", "grew most: agent axios/1.7", "7 others: 240 attempts"} {
+		if strings.Contains(under, want) || !strings.Contains(done, want) {
+			t.Errorf("once the pass is done %q is to be said, and not before:\n%s\n%s", want, under, done)
+		}
+	}
+}
