@@ -159,6 +159,8 @@ func (e *engine) auditServed(d *delta, c *client, f *flight) {
 		if r.Flags&capture.Brief != 0 {
 			s.kind = servedBriefly
 			e.noteBrief(d, c, f)
+		} else if !outlasts(r) {
+			d.sessionsOn[r.route].lasting++
 		}
 	}
 	if f.was != s.kind {
@@ -183,6 +185,7 @@ func (e *engine) noteElsewhere(d *delta, c *client, f *flight) {
 // noteBrief counts a session that ended at once.
 func (e *engine) noteBrief(d *delta, c *client, f *flight) {
 	d.repeated.brief++
+	d.sessionsOn[f.rec.route].brief++
 	if f.run >= fewSessions && f.was == servedBriefly {
 		d.briefBy.move(&d.history(c).brief, e.now)
 	}
@@ -318,9 +321,7 @@ func (e *engine) repeatFeatures(v *rules.Values, w *windowSecond) {
 	b := r.before.elsewhere + r.before.elsewhereAgain
 	v.Set(rules.ElsewhereBefore, float64(b), b)
 	v.Set(rules.ElsewhereBeforeShare, share(r.before.elsewhereAgain, b), b)
-	shareFeatures(v, rules.BriefShare, rules.BriefLow, s.brief, s.sessions)
-	v.Set(rules.BriefSessions, float64(s.brief), s.sessions)
-	v.Set(rules.BriefClients, float64(sum(&r.briefBy)), s.sessions)
+	e.sessionFeatures(v, s)
 	v.Set(rules.UnsafeRepeats, float64(e.pop.relayed), e.pop.total.attempts)
 	v.Set(rules.RelayedRepeats, float64(e.pop.relayed), e.pop.total.attempts)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +45,17 @@ func jitter(r *rand.Rand, d time.Duration) time.Duration {
 func background(r *rand.Rand, span time.Duration) (out []ask) {
 	for at := time.Duration(0); at < span; at += jitter(r, 300*ms) {
 		out = append(out, ask{at: at, client: 200 + r.IntN(20), path: fmt.Sprintf("/i/%d", r.IntN(1e6))})
+	}
+	return out
+}
+
+// shortSessions are clients that ask for one thing a session, as they always do.
+func shortSessions(r *rand.Rand, span time.Duration) []ask {
+	out := background(r, span)
+	for c := range 40 {
+		for at := jitter(r, 2*time.Second); at < span; at += 600*ms + jitter(r, 2500*ms) {
+			out = append(out, ask{at: at, took: 50*ms + jitter(r, 150*ms), client: c, path: "/query", status: 101, flags: capture.Brief})
+		}
 	}
 	return out
 }
@@ -114,6 +126,35 @@ var askings = map[string]kindOfAsking{
 				}
 				out = append(out, a)
 			}
+		}
+		return out
+	}, nil},
+	"sessions begin to die, of all": {func(r *rand.Rand) []ask {
+		out := background(r, 5*minute)
+		for c := range 40 {
+			at := jitter(r, 20*time.Second)
+			for ; at < 3*minute; at += 10*time.Second + jitter(r, 30*time.Second) {
+				out = append(out, ask{at: at, client: c, path: "/ws", status: 101})
+			}
+			for ; at < 5*minute; at += 600*ms + jitter(r, 2500*ms) {
+				out = append(out, ask{at: at, took: 50*ms + jitter(r, 150*ms), client: c, path: "/ws", status: 101, flags: capture.Brief})
+			}
+		}
+		return out
+	}, []string{"session-dies"}},
+	"short sessions as a habit, beside others that last": {func(r *rand.Rand) []ask {
+		out := shortSessions(r, 5*minute)
+		for c := range 60 {
+			for at := jitter(r, 20*time.Second); at < 5*minute; at += 30*time.Second + jitter(r, 60*time.Second) {
+				out = append(out, ask{at: at, client: 100 + c, path: "/notifications", status: 101})
+			}
+		}
+		return out
+	}, nil},
+	"short sessions as a habit, and after minutes some that last": {func(r *rand.Rand) []ask {
+		out := shortSessions(r, 5*minute)
+		for c := range 40 {
+			out = append(out, ask{at: 150*time.Second + jitter(r, time.Minute), client: 100 + c, path: "/query", status: 101})
 		}
 		return out
 	}, nil},
@@ -312,6 +353,23 @@ func TestAgainNull(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whether sessions that end at once are a habit cannot be told within a minute in which
+// nobody's last, and that is said.
+func TestHabitOfShortSessionsIsNotKnownYet(t *testing.T) {
+	for span, unjudged := range map[time.Duration]bool{50 * time.Second: true, 3 * minute: false} {
+		g := asked(shortSessions(rand.New(rand.NewPCG(1, 9)), span))
+		p := sealed(t, detect.Options{MaxCheckpoints: -1}, g.info, func(take capture.Sink) error { return take(g.all[0]) })
+		runAll(t, p)
+		s := p.Snapshot(detect.View{Whole: true})
+		said := slices.ContainsFunc(s.NotJudged, func(n detect.NotJudged) bool {
+			return n.Signature == "session-dies" && strings.Contains(n.Reason, "sessions_before")
+		})
+		if said != unjudged || slices.Contains(raised(s), "session-dies") {
+			t.Errorf("%s: said not to be judged: %v; %+v", span, said, s.NotJudged)
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ type delta struct {
 	bareRing   windowDelta
 	refusedBy  windowDelta
 	avoidable  int64
+	sessionsOn [routeGroups]onRoute
 	firsts     firsts             // first attempts by route and agent
 	refusedOn  [routeGroups]int32 // refusals by route
 	goodOn     [routeGroups]int32 // successes by route
@@ -176,6 +177,9 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 	c.budget.at(r.Start).attempts++
 	if r.Flags&capture.Orphan != 0 {
 		d.sum.orphans++
+	}
+	if outlasts(r) {
+		d.sessionsOn[r.route].lasting++
 	}
 	e.auditRequest(d, c, f)
 	e.auditBan(c, f)

@@ -30,6 +30,7 @@ type population struct {
 	growth    growth
 	relayed   int64 // writes that a hop on the way repeated
 	repeats   repeats
+	sessions  sessions
 }
 
 type windowSecond struct {
@@ -50,6 +51,7 @@ func (e *engine) merge() {
 	now := slot(e.now)
 	p.refusedBy[now], p.bareBy[now] = 0, 0
 	p.repeats.turn(e.now, &p.seconds[now])
+	p.sessions.turn(e.now, &p.seconds[now])
 	var w windowSecond
 	var arrivals [20]int64
 	firstBare := int64(0)
@@ -72,6 +74,7 @@ func (e *engine) merge() {
 		}
 		for i, n := range d.refusedOn {
 			p.refusedOn[i] += int64(n)
+			p.sessions.on[i].add(d.sessionsOn[i])
 		}
 		d.refusedBy.apply(&p.refusedBy, now)
 		d.bareRing.apply(&p.bareBy, now)

@@ -165,6 +165,9 @@ const (
 	BriefShare
 	BriefLow
 	BriefClients
+	SessionsBefore
+	BriefBeforeShare
+	LastingSessions
 	featureCount
 )
 
@@ -332,6 +335,9 @@ var features = [featureCount]Feature{
 	{ID: BriefShare, Name: "brief_share", Scopes: everyone, Meaning: "their share of the upgrades of the last minute"},
 	{ID: BriefLow, Name: "brief_low", Scopes: everyone, Meaning: "lower bound of brief_share (Wilson, z 2.58)"},
 	{ID: BriefClients, Name: "brief_clients", Unit: "clients", Scopes: everyone, Meaning: "clients of the last minute with five such sessions in a row, no more than 10 s apart"},
+	{ID: SessionsBefore, Name: "sessions_before", Unit: "sessions", Scopes: everyone, Meaning: "upgraded connections before that minute, while no more than usual ended at once"},
+	{ID: BriefBeforeShare, Name: "brief_before_share", Scopes: everyone, Meaning: "brief_share of that time"},
+	{ID: LastingSessions, Name: "lasting_sessions", Unit: "sessions", Scopes: everyone, Meaning: "upgraded connections that lasted longer than a second, since the start, on the route where most did not"},
 }
 
 // Features returns the vocabulary, indexed by FeatureID. It is not to be changed.

@@ -148,8 +148,8 @@ func TestThresholds(t *testing.T) {
 		},
 		{
 			"session-dies", Population,
-			change{BriefClients: 10, BriefSessions: 25, BriefLow: .41, BriefShare: .7},
-			[]change{{BriefClients: 9}, {BriefSessions: 24}, {BriefLow: .4}},
+			change{BriefClients: 10, BriefSessions: 25, BriefLow: .41, BriefShare: .7, SessionsBefore: 20, BriefBeforeShare: .2, LastingSessions: 0},
+			[]change{{BriefClients: 9}, {BriefSessions: 24}, {BriefLow: .4}, {BriefBeforeShare: .21}, {SessionsBefore: 19}},
 		},
 		{
 			"unsafe-write-retried", Population,

@@ -43,6 +43,7 @@ type shot struct {
 	Body   string        // of the request
 	Status int           // of the answer; default 200
 	Takes  time.Duration // from request to answer; default 2ms
+	Stays  time.Duration // a fresh connection is still open so long after the answer, that of a session; a capture ends before
 	Answer []string      // further header lines of the answer
 	Reply  string        // body of the answer; default {}
 	Lost   string        // instead of an answer: left (the client resets), closed (its FIN), reset (the server's), silent
@@ -108,6 +109,7 @@ func fill(a *act, s shot, i, c, n int, at time.Duration, from netip.Addr, rng *r
 	s.Status = cmp.Or(s.Status, a.Do.Status, http.StatusOK)
 	s.Takes = cmp.Or(s.Takes, a.Do.Takes, 2*time.Millisecond)
 	s.Reply = cmp.Or(s.Reply, a.Do.Reply, "{}")
+	s.Stays = cmp.Or(s.Stays, a.Do.Stays)
 	s.Lost = cmp.Or(s.Lost, a.Do.Lost)
 	if s.Sent == nil {
 		s.Sent = a.Do.Sent
@@ -219,7 +221,7 @@ func asCapture(t *testing.T, requests []request) []byte {
 			l.Close(end)
 		}
 		l.closed = r.Lost != "" || r.fresh
-		if r.fresh && r.Lost == "" {
+		if r.fresh && r.Lost == "" && r.Stays == 0 {
 			l.Close(end + 100_000)
 		}
 	}
@@ -275,22 +277,25 @@ func (r *request) code() int {
 	return r.Status
 }
 
+// over is when all of it has ended, as a log sees it.
+func (r *request) over() time.Duration { return r.end + r.Stays }
+
 // asLog writes requests as one line each in order of their end: in Caddy's JSON,
 // with headers and a clock of 1 µs, or in the format combined, with neither.
 func asLog(requests []request, format string) []byte {
 	byEnd := slices.Clone(requests)
-	slices.SortStableFunc(byEnd, func(x, y request) int { return cmp.Compare(x.end, y.end) })
+	slices.SortStableFunc(byEnd, func(x, y request) int { return cmp.Compare(x.over(), y.over()) })
 	var b bytes.Buffer
 	for i := range byEnd {
 		r := &byEnd[i]
-		end := dawn.Add(r.end)
+		end := dawn.Add(r.over())
 		if format == "combined" {
 			fmt.Fprintf(&b, "%s - - [%s] \"%s %s HTTP/1.1\" %d %d \"-\" %q\n", r.from, end.Format("02/Jan/2006:15:04:05 -0700"), r.method, r.path, r.code(), len(r.Reply), r.agent)
 			continue
 		}
 		us := end.UnixMicro()
 		fmt.Fprintf(&b, `{"level":"info","ts":%d.%06d,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"%s","remote_port":"%d","proto":"HTTP/1.1","method":"%s","host":"%s","uri":%q,"headers":{"User-Agent":[%q]%s}},"duration":%f,"size":%d,"status":%d,"resp_headers":{"Server":["Caddy"]%s}}`+"\n",
-			us/1e6, us%1e6, r.from, r.port(), r.method, r.host, r.path, r.agent, fields(r.Sent), r.Takes.Seconds(), len(r.Reply), r.code(), fields(r.Answer))
+			us/1e6, us%1e6, r.from, r.port(), r.method, r.host, r.path, r.agent, fields(r.Sent), (r.Takes + r.Stays).Seconds(), len(r.Reply), r.code(), fields(r.Answer))
 	}
 	return b.Bytes()
 }
