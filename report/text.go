@@ -47,11 +47,7 @@ func (p *page) verdict(s *detect.Snapshot, o Options) {
 		p.term(0, "cause", labels, causeText(v.Cause)+"; confidence "+Confidence(v.Confidence)+lowered(s)+ofWhat(v))
 	}
 	if v.Since != 0 {
-		text := since(v.Since, v.SinceCensored, date)
-		if v.Trend != "" {
-			text += "; " + v.Trend
-		}
-		p.term(0, "since", labels, text)
+		p.term(0, "since", labels, sinceText(s))
 	}
 	p.term(0, "filter", labels, filterText(s, o))
 	p.term(0, "who", labels, v.Who)
