@@ -13,6 +13,8 @@ const (
 	bursts                      = longestBurst - shortestBurst + 1
 
 	outerTimes   = 1.5          // how much longer than all inner waits the outer one is
+	alikeTimes   = 1.2          // the same where the bursts on both sides are alike, wait by wait
+	alikeWithin  = .1           // waits differ by so much of the longer, or less
 	fewestBounds = 2            // complete boundaries from which a chain is judged
 	runGaps      = 48           // waits of a chain that are looked at
 	runIdle      = 30 * tick    // a chain that has been silent for this long makes room
@@ -264,7 +266,23 @@ func (r *run) boundary(stride, a, k int, together bool) (judged, held bool) {
 		}
 		longest = max(longest, r.gaps[at(j)])
 	}
-	return true, float64(r.gaps[outer]) > outerTimes*float64(longest)
+	times := outerTimes
+	if r.alike(stride, a, k) {
+		times = alikeTimes
+	}
+	return true, float64(r.gaps[outer]) > times*float64(longest)
+}
+
+// alike tells whether the bursts on both sides of a boundary wait the same: an inner
+// layer that begins anew. The first wait of the outer one may be hardly longer.
+func (r *run) alike(stride, a, k int) bool {
+	for j := 1; j < a; j++ {
+		x, y := float64(r.gaps[((k-1)*a+j)*stride-1]), float64(r.gaps[(k*a+j)*stride-1])
+		if math.Abs(x-y) > alikeWithin*max(x, y) {
+			return false
+		}
+	}
+	return true
 }
 
 // burst is the least length of bursts of which a run shows two or more, all their
