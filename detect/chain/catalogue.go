@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"slices"
 	"sync"
 
 	"stormwatch/policy"
@@ -41,9 +42,10 @@ func (t *timing) at(attempt, bin int) float64 {
 	return float64(s.mass[bin])
 }
 
-// catalogue is how many of the retries after failures of each class come as each of
-// the catalogued policies has them: a few show which, and then the waits before all
-// of their retries are known.
+// catalogue is how many of the retries after failures of each class, and at each
+// attempt, come as each of the catalogued policies has them: a few show which, and then
+// the waits before all of their retries are known. Policies that begin alike, with a wait
+// of a second, are told apart only by the attempts after.
 type catalogue struct {
 	of  [classes]*share // nil: as in all
 	all *share
@@ -51,10 +53,11 @@ type catalogue struct {
 
 // share is of one class, or of all.
 type share struct {
-	credit []int64 // by policy, fixed point
+	credit [attempts][]int64 // by attempt and policy, fixed point
 	n      int64
-	drawn  int64     // n at which the tables were drawn
-	weight []float64 // by policy
+	drawn  int64               // n at which the tables were drawn
+	weight [attempts][]float64 // likewise
+	pooled []float64           // by policy, of all attempts together
 	mass   [attempts][fineBins]float32
 	below  [attempts][fineBins + 1]float32
 }
@@ -62,6 +65,7 @@ type share struct {
 const (
 	enoughToLearn = 4096 * unit // retries, from where on the catalogue has nothing to add to what was seen
 	redraw        = 8           // tables are drawn anew when a part more is known
+	allBacking    = 40          // weight of all attempts together, in retries, beside those of one
 )
 
 func newCatalogue() catalogue {
@@ -72,7 +76,11 @@ func newCatalogue() catalogue {
 
 func newShare() *share {
 	n := len(timings())
-	return &share{credit: make([]int64, n), weight: make([]float64, n)}
+	s := &share{pooled: make([]float64, n)}
+	for a := range s.credit {
+		s.credit[a], s.weight[a] = make([]int64, n), make([]float64, n)
+	}
+	return s
 }
 
 func (s *share) clone() *share {
@@ -80,8 +88,10 @@ func (s *share) clone() *share {
 		return nil
 	}
 	c := *s
-	c.credit = append([]int64(nil), s.credit...)
-	c.weight = append([]float64(nil), s.weight...)
+	c.pooled = slices.Clone(s.pooled)
+	for a := range s.credit {
+		c.credit[a], c.weight[a] = slices.Clone(s.credit[a]), slices.Clone(s.weight[a])
+	}
 	return &c
 }
 
@@ -121,10 +131,11 @@ func (c *catalogue) learn(class, attempt uint8, bin int, w int64) {
 		}
 		scale := float64(w) / total
 		all := timings()
+		credit, weight := s.credit[attempt-1], s.weight[attempt-1]
 		for i := range all {
 			if m := all[i].at(int(attempt), bin); m > 0 {
-				x := int64(scale * s.weight[i] * m)
-				s.credit[i] += x
+				x := int64(scale * weight[i] * m)
+				credit[i] += x
 				s.n += x
 			}
 		}
@@ -147,22 +158,16 @@ func (s *share) refresh(up *share) {
 	}
 }
 
-// draw makes the tables, backed by those of all classes together, and these by all
-// policies alike.
+// draw makes the tables, of each attempt backed by those of all attempts together.
 func (s *share) draw(up *share) {
-	all := timings()
 	s.drawn = s.n
-	total := float64(s.n)/unit + pseudo
+	seen := s.pool(up)
 	s.mass = [attempts][fineBins]float32{}
-	for i := range all {
-		prior := 1 / float64(len(all))
-		if up != nil {
-			prior = up.weight[i]
-		}
-		w := (float64(s.credit[i])/unit + pseudo*prior) / total
-		s.weight[i] = w
+	for i, pooled := range s.pooled {
 		for a := range s.mass {
-			t := &all[i][a]
+			w := (float64(s.credit[a][i])/unit + allBacking*pooled) / (seen[a] + allBacking)
+			s.weight[a][i] = w
+			t := &timings()[i][a]
 			row := s.mass[a][t.from:]
 			for b, m := range t.mass {
 				row[b] += float32(w) * m
@@ -174,4 +179,24 @@ func (s *share) draw(up *share) {
 			s.below[a][b+1] = s.below[a][b] + m
 		}
 	}
+}
+
+// pool weighs the policies over all attempts, backed by all classes together, and these
+// by all policies alike; it returns how many retries of each attempt were seen.
+func (s *share) pool(up *share) (seen [attempts]float64) {
+	total := float64(s.n)/unit + pseudo
+	for i := range s.pooled {
+		prior := 1 / float64(len(s.pooled))
+		if up != nil {
+			prior = up.pooled[i]
+		}
+		sum := 0.
+		for a := range s.credit {
+			x := float64(s.credit[a][i]) / unit
+			seen[a] += x
+			sum += x
+		}
+		s.pooled[i] = (sum + pseudo*prior) / total
+	}
+	return seen
 }

@@ -80,7 +80,7 @@ func levelOf(confidence float64) uint8 {
 // to leastEvenly as retries are seen.
 const (
 	evenly      = .1
-	leastEvenly = .03
+	leastEvenly = .003
 	evenFor     = 50 // retries
 )
 
