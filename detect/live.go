@@ -20,6 +20,7 @@ type Live struct {
 	wait    waiting
 	tape    tape
 	sift    *sift // nil without a filter
+	ended   bool
 	tallies []capture.Tally
 	newest  int64
 	wall    int64 // the caller's clock at the latest Advance
@@ -215,9 +216,9 @@ func (l *Live) Finish() {
 		l.board()
 	}
 	l.decide()
-	l.sieve()
 	l.finish()
-	l.sift.finish(l.e.now)
+	l.ended = true
+	l.sieve()
 }
 
 // Snapshot tells the state that v asks for.
@@ -229,7 +230,7 @@ func (l *Live) Snapshot(v View) *Snapshot {
 		s = l.sift.picture(v, int(l.e.pop.clients))
 	} else {
 		s = l.e.snapshot(v)
-		s.Filtered.Name = v.FilterName
+		s.Filtered = Filtered{Name: v.FilterName, Share: l.sift.share(&l.tape)}
 	}
 	l.seq++
 	s.Seq, s.Live, s.Loaded = l.seq, true, 1

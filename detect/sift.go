@@ -50,64 +50,64 @@ func (g *gate) finish() {
 // sift judges the clients that a filter lets pass as if there were no others: from
 // the start of the tape, and then on with the input. Who passes is settled when the
 // filter is set, or as soon as somebody does; by a filter that asks what clients
-// are, those who come later are looked at as they come.
+// are, those who come later, or come to be so, pass from then on.
 type sift struct {
 	name    string
 	filter  ClientFilter
 	lasting bool
 	gate    gate
+	whole   bool   // all that has been judged is in it
 	at      uint64 // place on the tape
-	from    int64  // where the tape began; 0 with the input
+	start   uint64 // where it began
+	from    int64  // when, if something had come before; else 0
 	has     []bool // by client: passes
 	seen    []bool // by client: has been looked at
 	n       int    // that pass
 	looked  int64
 }
 
-// lookAgain is how often all clients are looked at while none passes.
-const lookAgain = 5 * tick
+const (
+	// lookAgain is how often all clients are looked at: rows of 50,000 take some 20 ms.
+	lookAgain = 5 * tick
+
+	// What is gone through at once, while the input waits: some tens of milliseconds.
+	sliceSeconds = 120 * tick
+	sliceLooked  = 1 << 16 // exchanges
+	sliceTaken   = 1 << 13 // of clients that pass
+)
 
 // Sift has the clients that a filter lets pass judged alone, in place of those of
-// the filter before; a nil one ends that. It does nothing while the name stays.
-func (l *Live) Sift(name string, f ClientFilter, lasting bool) {
+// the filter before; a nil one ends that. It goes through a part of what is kept each
+// time it is called, and tells whether there is more: until then a Snapshot is of all.
+func (l *Live) Sift(name string, f ClientFilter, lasting bool) (more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if f == nil {
 		l.sift = nil
-		return
+		return false
 	}
-	if l.sift != nil && l.sift.name == name {
-		return
+	if l.sift == nil || l.sift.name != name {
+		l.sift = &sift{name: name, filter: f, lasting: lasting}
 	}
-	l.sift = &sift{name: name, filter: f, lasting: lasting}
-	l.sieve()
+	s := l.sift
+	if s.whole || !l.e.begun || s.gate.e == nil && !s.settle(l) {
+		return false
+	}
+	s.slice(l)
+	return !s.whole
 }
 
-// sieve brings what a filter asks for up to what has been judged.
+// sieve brings the pass of a filter, once it has caught up, to what has been judged.
 func (l *Live) sieve() {
-	s := l.sift
-	if s == nil || !l.e.begun {
-		return
-	}
-	if s.gate.e == nil && !s.settle(l) {
-		return
-	}
-	s.gate.e.sources = l.e.sources
-	if s.lasting {
+	if s := l.sift; s != nil && s.whole {
 		s.look(l.e)
+		s.follow(l)
 	}
-	s.at = l.tape.from(s.at, func(r *record, target []byte) bool {
-		if s.passes(r) && !s.gate.completes(r) {
-			s.gate.admit(r, target)
-		}
-		return true
-	})
-	s.gate.e.advance(l.e.now)
 }
 
 // settle begins the pass if anybody passes by now.
 func (s *sift) settle(l *Live) bool {
-	if s.looked != 0 && l.e.now-s.looked < lookAgain {
+	if s.looked != 0 && l.e.now-s.looked < lookAgain && !l.ended {
 		return false
 	}
 	s.looked = l.e.now
@@ -120,33 +120,94 @@ func (s *sift) settle(l *Live) bool {
 	for id := range s.seen {
 		s.seen[id] = l.e.clients.at(uint32(id)).attempts > 0
 	}
-	first := l.e.first
-	if !l.tape.whole() {
-		first = l.tape.start()
+	start, first, cut := l.tape.begin()
+	if s.at, s.start = start, start; cut {
 		s.from = first
+	} else {
+		first = l.e.first
 	}
 	lore, _ := rehearse(l.e.opt, l.names, func(hear func(*record, []byte) bool) error { // an error is hear's alone, and it has none
-		l.tape.from(0, func(r *record, target []byte) bool {
-			return !s.passes(r) || r.Outcome == capture.Pending || hear(r, target)
+		looked := 0
+		l.tape.from(start, func(r *record, target []byte) bool {
+			looked++
+			return looked <= searched && (!s.passes(r) || r.Outcome == capture.Pending || hear(r, target))
 		})
 		return nil
 	})
 	e := newEngine(l.e.opt, l.names)
+	e.sources = l.e.sources
 	e.chains.Begin(lore)
 	e.begun, e.now, e.first = true, floor(first), first // they were silent before the first of them came
 	s.gate = newGate(e)
 	return true
 }
 
-// look finds who passes among clients that came since the last time.
-func (s *sift) look(e *engine) {
-	for id := range uint32(e.clients.len()) {
-		c := e.clients.at(id)
-		if int(id) < len(s.seen) && s.seen[id] || c.attempts == 0 {
-			continue
+// slice goes through a part of the tape.
+func (s *sift) slice(l *Live) {
+	s.gate.e.sources = l.e.sources
+	looked, taken, until := 0, 0, min(s.gate.e.now+sliceSeconds, l.e.now)
+	s.at = l.tape.from(s.at, func(r *record, target []byte) bool {
+		if looked == sliceLooked || taken == sliceTaken || r.Start >= until {
+			return false
 		}
+		looked++
+		if s.passes(r) {
+			taken++
+			s.take(r, target)
+		}
+		return true
+	})
+	if looked < sliceLooked && taken < sliceTaken { // all before that moment are in
+		s.gate.e.advance(until)
+		s.whole = until == l.e.now
+	}
+	if s.whole && l.ended {
+		s.gate.finish()
+	}
+}
+
+// follow takes in what has been judged of all since the last time. What has not may be
+// of clients that nobody has looked at.
+func (s *sift) follow(l *Live) {
+	s.gate.e.sources = l.e.sources
+	s.at = l.tape.from(s.at, func(r *record, target []byte) bool {
+		if r.Start >= l.e.now {
+			return false
+		}
+		if s.passes(r) {
+			s.take(r, target)
+		}
+		return true
+	})
+	s.gate.e.advance(l.e.now)
+	if l.ended {
+		s.gate.finish()
+	}
+}
+
+func (s *sift) take(r *record, target []byte) {
+	if !s.gate.completes(r) {
+		s.gate.admit(r, target)
+	}
+}
+
+// look finds who passes among clients that came since the last time and, now and
+// then, among those that did not pass before.
+func (s *sift) look(e *engine) {
+	if !s.lasting {
+		return
+	}
+	all := e.now-s.looked >= lookAgain
+	if all {
+		s.looked = e.now
+	}
+	for id := range uint32(e.clients.len()) {
 		for int(id) >= len(s.seen) {
 			s.seen, s.has = append(s.seen, false), append(s.has, false)
+		}
+		c := e.clients.at(id)
+		if s.has[id] || c.attempts == 0 || s.seen[id] && !all {
+			continue
 		}
 		row := e.clientRow(int(id), c)
 		s.seen[id] = true
@@ -171,16 +232,8 @@ func (s *sift) forget(gone []uint32) {
 	}
 }
 
-// finish ends the pass where the input ended.
-func (s *sift) finish(end int64) {
-	if s != nil && s.gate.e != nil {
-		s.gate.e.advance(end)
-		s.gate.finish()
-	}
-}
-
-// judged tells whether a view's filter has been answered, and from when on.
-func (s *sift) judged(v *View) bool { return s != nil && s.gate.e != nil && v.FilterName == s.name }
+// judged tells whether a view's filter has been answered.
+func (s *sift) judged(v *View) bool { return s != nil && s.whole && v.FilterName == s.name }
 
 // picture is what a view asks for, of the clients that pass alone.
 func (s *sift) picture(v View, of int) *Snapshot {
@@ -188,4 +241,12 @@ func (s *sift) picture(v View, of int) *Snapshot {
 	out := s.gate.e.snapshot(v)
 	out.Filtered = Filtered{Name: s.name, Whole: true, Clients: s.n, Of: of, From: s.from}
 	return out
+}
+
+// share is how far a pass is that has not caught up.
+func (s *sift) share(t *tape) float64 {
+	if s == nil || s.gate.e == nil || s.whole || t.next <= s.start {
+		return 0
+	}
+	return float64(s.at-s.start) / float64(t.next-s.start)
 }

@@ -34,7 +34,7 @@ func TestLiveFilterJudgesItsClientsAlone(t *testing.T) {
 				if i < at {
 					continue
 				}
-				l.Sift(v.FilterName, v.Filter, v.Lasting)
+				sift(l, v)
 			}
 			l.Finish()
 			got := l.Snapshot(v)
@@ -51,6 +51,12 @@ func TestLiveFilterJudgesItsClientsAlone(t *testing.T) {
 				t.Errorf("without its filter a snapshot is not of all: %+v", all.Totals)
 			}
 		}
+	}
+}
+
+// sift sets a filter and goes through all that is kept.
+func sift(l *detect.Live, v detect.View) {
+	for l.Sift(v.FilterName, v.Filter, v.Lasting) {
 	}
 }
 
@@ -79,36 +85,86 @@ func (s *steady) send(client byte, agent string, at int64) {
 // Who comes after the filter was set is let pass as well, from its first request on,
 // by a filter that asks what clients are. Other filters keep to whom they found.
 func TestLiveFilterTakesNewClients(t *testing.T) {
-	for lasting, want := range map[bool]int64{true: 8, false: 4} {
+	for lasting, want := range map[bool]int64{true: 40, false: 20} {
 		s := newSteady(t, detect.Options{})
-		at := wall
-		send := func(client byte, agent string) {
-			s.send(client, agent, at)
-			at += 1e9
+		asked := detect.View{FilterName: "a", Filter: of("a/1"), Lasting: lasting}
+		at, all := wall, int64(0)
+		send := func(client byte, agent string, n int) {
+			for range n {
+				s.send(client, agent, at)
+				at += 3e8 // most requests come before their second is judged
+				all++
+				sift(s.l, asked)
+			}
+			at += 10e9
 		}
-		s.l.Sift("a", of("a/1"), lasting) // nobody passes yet
-		send(1, "b/1")
-		if f := s.l.Snapshot(detect.View{FilterName: "a"}).Filtered; f.Whole || f.Name != "a" {
+		send(1, "b/1", 3)
+		if f := s.l.Snapshot(asked).Filtered; f.Whole || f.Name != "a" {
 			t.Errorf("nobody passes, yet %+v", f)
 		}
-		for range 4 {
-			send(2, "a/1")
-		}
-		at += 10e9
-		send(1, "b/1")
-		for range 4 {
-			send(3, "a/1")
-		}
-		send(1, "b/1")
-		got := s.l.Snapshot(detect.View{FilterName: "a"})
+		send(2, "a/1", 20)
+		send(1, "b/1", 3)
+		send(3, "a/1", 20)
+		send(1, "b/1", 5)
+		got := s.l.Snapshot(asked)
 		if !got.Filtered.Whole || got.Totals.Exchanges != want {
 			t.Errorf("lasting %v: %d exchanges (%+v), want %d", lasting, got.Totals.Exchanges, got.Filtered, want)
 		}
-		s.l.Sift("", nil, false)
-		// The last one waits for its second to be over.
-		if got := s.l.Snapshot(detect.View{}); got.Totals.Exchanges != 10 || got.Filtered != (detect.Filtered{}) {
-			t.Errorf("after the filter: %d exchanges, %+v", got.Totals.Exchanges, got.Filtered)
+		s.l.Finish()
+		if got := s.l.Snapshot(asked); got.Totals.Exchanges != want {
+			t.Errorf("lasting %v, ended: %d exchanges, want %d", lasting, got.Totals.Exchanges, want)
 		}
+		other := detect.View{FilterName: "b", Filter: of("b/1"), Lasting: lasting}
+		sift(s.l, other) // of an input that has ended
+		if got := s.l.Snapshot(other); !got.Filtered.Whole || got.Totals.Exchanges != 11 {
+			t.Errorf("lasting %v, another filter at the end: %d exchanges, %+v; want 11", lasting, got.Totals.Exchanges, got.Filtered)
+		}
+		s.l.Sift("", nil, false)
+		if got := s.l.Snapshot(detect.View{}); got.Totals.Exchanges != all || got.Filtered != (detect.Filtered{}) {
+			t.Errorf("after the filter: %d exchanges of %d, %+v", got.Totals.Exchanges, all, got.Filtered)
+		}
+	}
+}
+
+// Who comes to be what the filter asks for passes from then on.
+func TestLiveFilterTakesWhoChanges(t *testing.T) {
+	s := newSteady(t, detect.Options{})
+	v := detect.View{FilterName: "a", Filter: of("a/1"), Lasting: true}
+	at := wall
+	send := func(client byte, agent string, n int) {
+		for range n {
+			s.send(client, agent, at)
+			at += 1e9
+		}
+	}
+	send(1, "a/1", 3)
+	send(2, "b/1", 3)
+	sift(s.l, v)
+	send(2, "a/1", 30) // a new release of the same program
+	got := s.l.Snapshot(v)
+	if got.Filtered.Clients != 2 || got.Totals.Exchanges < 3+20 || got.Totals.Exchanges > 3+30 {
+		t.Errorf("%d exchanges of %d clients", got.Totals.Exchanges, got.Filtered.Clients)
+	}
+}
+
+// A pass over much that is kept goes in parts, and is shown when it has caught up.
+func TestLiveFilterGoesInParts(t *testing.T) {
+	s := newSteady(t, detect.Options{})
+	for i := range int64(2000) {
+		s.send(byte(1+i%2), []string{"a/1", "b/1"}[i%2], wall+i*1e9)
+	}
+	v := detect.View{FilterName: "a", Filter: of("a/1"), Lasting: true}
+	parts, last := 1, 0.
+	for ; s.l.Sift(v.FilterName, v.Filter, v.Lasting); parts++ {
+		got := s.l.Snapshot(v)
+		if got.Filtered.Whole || got.Filtered.Share < last || got.Filtered.Share >= 1 || got.Totals.Exchanges < 1990 {
+			t.Fatalf("part %d: %+v, %d exchanges", parts, got.Filtered, got.Totals.Exchanges)
+		}
+		last = got.Filtered.Share
+		s.send(2, "b/1", wall+(2000+int64(parts))*1e9) // the input goes on
+	}
+	if got := s.l.Snapshot(v); parts < 10 || !got.Filtered.Whole || got.Totals.Exchanges != 1000 {
+		t.Errorf("after %d parts: %+v, %d exchanges", parts, got.Filtered, got.Totals.Exchanges)
 	}
 }
 
@@ -120,12 +176,10 @@ func TestLiveFilterTellsFromWhenOn(t *testing.T) {
 	for i := range int64(n) { // four hours
 		s.send(byte(1+i%2), []string{"a/1", "b/1"}[i%2], wall+i*36e8)
 	}
-	s.l.Sift("a", of("a/1"), true)
-	s.send(2, "b/1", wall+n*36e8)
-	s.send(2, "b/1", wall+(n+1)*36e8)
+	sift(s.l, detect.View{FilterName: "a", Filter: of("a/1"), Lasting: true})
 	got := s.l.Snapshot(detect.View{FilterName: "a"})
 	hour := (got.At - got.Filtered.From) / 1e9
-	if got.Totals.Exchanges < 500 || got.Totals.Exchanges > 1100 || hour < 3500 || hour > 7300 {
+	if got.Totals.Exchanges < 490 || got.Totals.Exchanges > 501 || hour < 3580 || hour > 3610 {
 		t.Errorf("%d exchanges of the last %d s", got.Totals.Exchanges, hour)
 	}
 }
@@ -136,7 +190,7 @@ func TestLiveFilterForgetsWhoLeft(t *testing.T) {
 	s.send(1, "a/1", wall)
 	s.send(2, "b/1", wall+1e9)
 	s.send(2, "b/1", wall+2e9)
-	s.l.Sift("a", of("a/1"), true)
+	sift(s.l, detect.View{FilterName: "a", Filter: of("a/1"), Lasting: true})
 	for i := range int64(3) {
 		s.send(2, "b/1", wall+(i+1)*3000e9) // the first has been silent for two hours
 	}

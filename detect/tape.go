@@ -7,6 +7,7 @@ type tape struct {
 	bytes  int64
 	first  uint64 // place of the oldest that is left
 	next   uint64 // place of the next
+	newest int64  // latest start
 }
 
 const (
@@ -23,6 +24,7 @@ func (t *tape) add(r *record, target []byte) {
 	last := &t.chunks[len(t.chunks)-1]
 	last.add(r, target)
 	t.next++
+	t.newest = max(t.newest, r.Start)
 	t.bytes += recordBytes + int64(len(target))
 	for len(t.chunks) > 1 && (t.bytes > tapeBytes || r.Start-t.chunks[0].recs[len(t.chunks[0].recs)-1].Start > tapeFor) {
 		t.drop()
@@ -37,25 +39,28 @@ func (t *tape) drop() {
 	t.chunks = t.chunks[1:]
 }
 
-// whole tells whether nothing has been dropped.
-func (t *tape) whole() bool { return t.first == 0 }
-
-// start is when the oldest exchange that is left began, 0 where there is none.
-func (t *tape) start() int64 {
-	if len(t.chunks) == 0 {
-		return 0
-	}
-	return t.chunks[0].recs[0].Start
+// begin is where the last hour begins that is left, and when; with cut, something came
+// before it.
+func (t *tape) begin() (place uint64, at int64, cut bool) {
+	place = t.first
+	t.from(place, func(r *record, _ []byte) bool {
+		if at = r.Start; t.newest-at > tapeFor {
+			place++
+			return true
+		}
+		return false
+	})
+	return place, at, place > 0
 }
 
-// from tells the exchanges from a place on, until hear has heard enough, and
-// returns the place after the last one told.
+// from tells the exchanges from a place on, until hear takes one no more, and returns
+// the place of that one.
 func (t *tape) from(place uint64, hear func(*record, []byte) bool) uint64 {
 	place = max(place, t.first)
 	for ; place < t.next; place++ {
 		c := &t.chunks[(place-t.first)/tapeChunk]
 		if r := &c.recs[(place-t.first)%tapeChunk]; !hear(r, c.target(r)) {
-			return place + 1
+			break
 		}
 	}
 	return place

@@ -155,13 +155,24 @@ func until(start, end int64) string {
 	return clock(end)
 }
 
+const inputStarts = "input starts here"
+
+// Start words what stands at the first moment of a Snapshot: the input's start or,
+// where a live filter could not look back so far, that of what was kept.
+func Start(s *detect.Snapshot) string {
+	if s.Filtered.From != 0 {
+		return "kept from here on"
+	}
+	return inputStarts
+}
+
 // since prints an onset; one before the input began is a bound only.
 func since(ns int64, censored bool, format func(int64) string) string {
 	switch {
 	case ns == 0:
 		return unknown
 	case censored:
-		return "<= " + format(ns) + " UTC, input starts here"
+		return "<= " + format(ns) + " UTC, " + inputStarts
 	}
 	return format(ns) + " UTC"
 }

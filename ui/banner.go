@@ -241,7 +241,11 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 		return facts
 	}
 	if v.Since != 0 {
-		facts = append(facts, since(v.Since, s.At, v.SinceCensored, detail < shortFacts))
+		text := since(v.Since, s.At, v.SinceCensored, detail < shortFacts)
+		if v.SinceCensored && detail < shortFacts {
+			text = since(v.Since, s.At, true, false) + ", " + report.Start(s)
+		}
+		facts = append(facts, text)
 	}
 	if t := trend(v.Trend, detail < 2); t != "" {
 		facts = append(facts, t)

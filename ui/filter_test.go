@@ -120,3 +120,23 @@ func TestClientsFootSaysOfWhom(t *testing.T) {
 		}
 	}
 }
+
+// What is of the clients of the filter before is not said to be of all, nor of those
+// of the present one.
+func TestFiguresOfTheFilterBefore(t *testing.T) {
+	s := filteredSnapshot(1)
+	for _, text := range []string{"", "agent:curl"} {
+		v := view{filter: filter{text: text}}
+		if got := v.whose(s); got != "15 of 430 clients by the filter before" {
+			t.Errorf("filter %q: figures of %q", text, got)
+		}
+		if got := v.unfiltered(s); got != " by the filter before" {
+			t.Errorf("filter %q: a panel of%q", text, got)
+		}
+	}
+	s.Filtered.From = 1772421000e9
+	v := view{filter: filter{text: "agent:axios"}}
+	if got := v.whose(s); got != "15 of 430 clients from 03:10:00" || v.unfiltered(s) != "" {
+		t.Errorf("figures of %q, a panel of%q", got, v.unfiltered(s))
+	}
+}

@@ -121,10 +121,13 @@ func (v *view) arrangeRows(s *detect.Snapshot) {
 // whose tells of which clients sums and verdict are; "" of all, and no filter is on.
 func (v *view) whose(s *detect.Snapshot) string {
 	switch f := &s.Filtered; {
-	case v.filter.answered(s):
+	case f.Whole:
 		text := report.Count(f.Clients) + " of " + countClients(f.Of)
 		if f.From != 0 {
 			text += " from " + clock(f.From)
+		}
+		if !v.filter.answered(s) {
+			text += " by the filter before"
 		}
 		return text
 	case v.filter.text != "":
@@ -133,10 +136,13 @@ func (v *view) whose(s *detect.Snapshot) string {
 	return ""
 }
 
-// unfiltered is what a panel adds to its title while its sums are of all clients,
-// though a filter is on.
+// unfiltered is what a panel adds to its title while its sums are not of the clients
+// that the filter lets pass.
 func (v *view) unfiltered(s *detect.Snapshot) string {
-	if v.filter.text == "" || v.filter.answered(s) {
+	switch {
+	case s.Filtered.Whole && !v.filter.answered(s):
+		return " by the filter before"
+	case v.filter.text == "" || s.Filtered.Whole:
 		return ""
 	}
 	return " of all clients"

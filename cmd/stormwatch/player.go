@@ -52,6 +52,7 @@ func (r *rest) hurry(s *detect.Snapshot, begun time.Time) bool {
 type board struct {
 	latest atomic.Pointer[detect.Snapshot]
 	seq    atomic.Uint64
+	asked  atomic.Uint64 // counts what was asked for
 	mu     sync.Mutex
 	view   detect.View
 	marks  *marks
@@ -86,6 +87,7 @@ func (b *board) Want(v detect.View) {
 	b.mu.Lock()
 	b.view = v
 	b.mu.Unlock()
+	b.asked.Add(1)
 }
 
 func (b *board) wanted() detect.View {
@@ -114,7 +116,11 @@ func (p *livePlayer) Progress() ui.Progress { return ui.Progress{} }
 // Report implements ui.Feed.
 func (p *livePlayer) Report() (whole, screen *detect.Snapshot, err error) {
 	w := p.wanted()
-	p.live.Sift(w.FilterName, w.Filter, w.Lasting)
+	for p.live.Sift(w.FilterName, w.Filter, w.Lasting) {
+		if p.wanted().FilterName != w.FilterName {
+			return nil, nil, errors.New("the filter was changed meanwhile: export again")
+		}
+	}
 	snapshot := func(v detect.View) *detect.Snapshot {
 		v.FilterName = w.FilterName
 		return p.live.Snapshot(v)
@@ -130,11 +136,47 @@ func (p *livePlayer) Report() (whole, screen *detect.Snapshot, err error) {
 }
 
 func (p *livePlayer) look() *detect.Snapshot {
-	v := p.wanted()
-	p.live.Sift(v.FilterName, v.Filter, v.Lasting)
-	s := p.live.Snapshot(v)
+	s := p.live.Snapshot(p.wanted())
 	p.publish(s)
 	return s
+}
+
+// sift goes on with the pass that a filter asks for, for as long as a slice lasts,
+// and tells whether there is more. Another filter is taken up at once.
+func (p *livePlayer) sift() (more bool) {
+	for began := time.Now(); time.Since(began) < sliceOf; {
+		v := p.wanted()
+		if more = p.live.Sift(v.FilterName, v.Filter, v.Lasting); !more {
+			return false
+		}
+	}
+	return more
+}
+
+// linger shows what is asked for of an input that has ended, until ctx does.
+func (p *livePlayer) linger(ctx context.Context) (err error) {
+	defer guard(&err)
+	every := time.NewTicker(publishEvery)
+	defer every.Stop()
+	var pause rest
+	owed, more, shown := false, false, uint64(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+		asked, before := p.asked.Load(), more
+		more = p.sift()
+		owed = owed || more || before || asked != shown
+		began := time.Now()
+		if !owed || !pause.due(began) {
+			continue
+		}
+		p.look()
+		pause.took(began)
+		owed, shown = false, asked
+	}
 }
 
 // run reads the sources until all have ended, one has failed, or ctx ends.
@@ -167,6 +209,7 @@ func (p *livePlayer) run(ctx context.Context) (err error) {
 			if err := p.live.Advance(now.UnixNano()); err != nil {
 				return err
 			}
+			p.sift()
 			if began := time.Now(); pause.due(began) {
 				s := p.look()
 				pause.took(began)

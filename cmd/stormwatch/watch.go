@@ -60,6 +60,9 @@ func watchLive(ctx context.Context, st *streams, f *flags, o detect.Options, ins
 	done := make(chan error, 1)
 	go func() {
 		err := p.run(ctx)
+		if err == nil && screen {
+			err = p.linger(ctx)
+		}
 		if err != nil {
 			cancel() // the console has nothing more to show
 		}
