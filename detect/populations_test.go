@@ -116,6 +116,12 @@ func itoa(n int) string {
 	return itoa(n/10) + string(rune('0'+n%10))
 }
 
+// slowWave is a fleet whose members come back after half a minute to a minute and a half.
+func slowWave(count int, server, demand string) string {
+	return "name: run\nstart: 2026-03-02T03:10:00Z\nduration: 240s\nserver: {" + server + ", hint: none}\ngroups:\n" +
+		"  - {name: worker, count: " + itoa(count) + ", agent: worker/1, policy: scaled-jitter base=60s cap=60s low=0.5 high=1.5, paths: [\"/w/{client}\"], demand: [" + demand + "]}"
+}
+
 // Jitter that is too narrow for the fleet, and jitter that is not.
 func TestSpreadNull(t *testing.T) {
 	kinds := map[string]crowdKind{
@@ -129,6 +135,11 @@ func TestSpreadNull(t *testing.T) {
 		"70, none at all":                   {wave(70, 6, "4s", "hint-exact base=1s"), false},
 		"5 in 1 s after 4 s, 1/s served":    {wave(5, 1, "4s", "hint-floor base=1s cap=1s"), false},
 		"70, hints that differ":             {wave(70, 6, "2s..14s", "hint-floor base=1s cap=1s"), false},
+		// Where waits are long, many were served before the third attempt of the last.
+		"300 in a minute, 1/s served":          {slowWave(300, "limiter: {limit: 1, window: 1s, refuse: 503}", "{from: 5s, to: 6s, units: 1}"), true},
+		"100 in a minute, 3/s served":          {slowWave(100, "limiter: {limit: 3, window: 1s, refuse: 503}", "{from: 5s, to: 6s, units: 1}"), false},
+		"100 in a minute, three of five fail":  {slowWave(100, "limiter: {limit: 20, window: 1s}, faults: [{from: 20s, to: 160s, paths: [/w], do: 503, share: 0.6}]", "{rate: 0.02}"), false},
+		"100 in a minute, now and then served": {slowWave(100, "limiter: {limit: 20, window: 1s}, faults: [{from: 20s, to: 60s, paths: [/w], do: 503}, {from: 70s, to: 110s, paths: [/w], do: 503}]", "{rate: 0.02}"), false},
 	}
 	measure(t, "insufficient-spread", kinds, 1, 60)
 	null(t, "insufficient-spread")
