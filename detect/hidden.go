@@ -122,6 +122,9 @@ func hiddenText(kinds []hiddenKind) string {
 func (e *engine) unseen() Verdict {
 	h := e.hidden()
 	kinds := h.kinds()
+	if n := e.outside(); n > 0 {
+		return Verdict{State: Unknown, What: fmt.Sprintf("no requests in the time asked for: %d lie outside it", n), Do: "Widen --since and --until."}
+	}
 	if len(kinds) == 0 {
 		return Verdict{State: Unknown, What: "no requests seen", Do: "Check that the input holds HTTP traffic or log lines stormwatch reads."}
 	}
@@ -130,6 +133,18 @@ func (e *engine) unseen() Verdict {
 		v.NextEvidence = append(v.NextEvidence, k.text+": "+k.wish)
 	}
 	return v
+}
+
+// outside is how many exchanges lie outside the time that is looked at.
+func (e *engine) outside() (n uint64) {
+	for i := range e.sources {
+		for _, skip := range e.sources[i].Health.Skipped {
+			if e.sources[i].Primary && skip.Reason == outsideWindow {
+				n += skip.Count
+			}
+		}
+	}
+	return n
 }
 
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." }

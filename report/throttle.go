@@ -226,7 +226,7 @@ func (t *throttle) limits(by ...means) (out []int) {
 func (t *throttle) head(b *bytes.Buffer, undo string) {
 	line := func(format string, args ...any) { fmt.Fprintf(b, "# "+format+"\n", args...) }
 	if len(t.targets) == 0 && len(t.left) == 0 {
-		line("stormwatch, %s UTC: nothing to throttle, no client sends what it need not", date(t.at))
+		line("stormwatch, %s UTC: nothing to throttle, no client stands out for what it need not send; where many do a little, what to do is in the report", date(t.at))
 		return
 	}
 	all := append(slices.Clone(t.targets), t.left...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -178,6 +179,9 @@ func unknown(path string, first []byte) error {
 	}
 	if what := loadtest.Totals(first); what != "" {
 		return fmt.Errorf("%s is %s", path, what)
+	}
+	if bytes.HasPrefix(first, []byte("# HELP ")) || bytes.HasPrefix(first, []byte("# TYPE ")) {
+		return fmt.Errorf("%s: one scrape of metrics shows no rates: give the address of the Prometheus server (http://host:9090), or a saved query_range answer", path)
 	}
 	if g := accesslog.Sniff(first, nil); g.Known() {
 		return page{fmt.Errorf("%s: %s", capture.Clean(path), g.Ask())}
