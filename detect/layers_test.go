@@ -126,7 +126,7 @@ func TestLayersAreTold(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			found, shallow, total := 0, 0, seeds(3, 40)
+			found, total := 0, seeds(3, 40)
 			for seed := range total {
 				s := judged(t, play(t, tt.text, seed+1), detect.Options{})
 				if !slices.Contains(raised(s), "layered-retries") {
@@ -134,10 +134,6 @@ func TestLayersAreTold(t *testing.T) {
 				}
 				found++
 				l := s.Layers
-				if l.Proof == "timing" && len(l.Rows) == tt.rows-1 && len(l.Rows) > 1 { // a known gap: one run in forty shows a layer less
-					shallow++
-					continue
-				}
 				if l.Proof != tt.proof || l.Inferred != (tt.proof == "timing") || len(l.Rows) != tt.rows || l.Worst.V != tt.worst {
 					t.Errorf("seed %d: %+v", seed+1, l)
 					continue
@@ -158,10 +154,7 @@ func TestLayersAreTold(t *testing.T) {
 					t.Errorf("seed %d: multiplier %.1f of %+v", seed+1, l.Multiplier.V, l.Rows)
 				}
 			}
-			t.Logf("found in %d of %d, in %d of them a layer less", found, total, shallow)
-			if 40*shallow > total {
-				t.Errorf("a layer less was told in %d of %d runs", shallow, total)
-			}
+			t.Logf("found in %d of %d", found, total)
 			if float64(found) < recall*float64(total) {
 				t.Errorf("found in %d of %d runs", found, total)
 			}
