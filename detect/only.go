@@ -15,6 +15,9 @@ type Clients struct {
 // Len is how many there are.
 func (c *Clients) Len() int { return c.n }
 
+// holds tells whether an exchange is one of theirs.
+func (c *Clients) holds(r *record) bool { return int(r.client) < len(c.has) && c.has[r.client] }
+
 // identity is what a client was last known by.
 type identity struct {
 	agent capture.Symbol
@@ -83,7 +86,7 @@ func (p *Replay) Only(ctx context.Context, c Clients) (*Replay, error) {
 		p.lent = loan{max(p.points.max/4, 0), p.points.interval}
 		p.points.bound(p.points.max - p.lent.bytes)
 	}
-	q := &Replay{rec: p.rec, c: cursor{s: p.rec.spool}, chains: map[uint64]openChain{}, only: c.has}
+	q := &Replay{rec: p.rec, c: cursor{s: p.rec.spool}, chains: map[uint64]openChain{}, only: &c}
 	q.points = checkpoints{interval: 10 * tick, max: p.lent.bytes}
 	if p.points.max < 0 {
 		q.points.max = p.points.max
@@ -127,5 +130,5 @@ func (p *Replay) restart() {
 
 // passes tells whether an exchange is to be taken in.
 func (p *Replay) passes(r *record) bool {
-	return p.only == nil || int(r.client) < len(p.only) && p.only[r.client]
+	return p.only == nil || p.only.holds(r)
 }

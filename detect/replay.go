@@ -23,7 +23,7 @@ type Replay struct {
 	row    func(*Row) error
 	failed error      // of row
 	kept   int        // chains that were left when they were last gone through
-	only   []bool     // clients taken in, by number; nil all
+	only   *Clients   // clients taken in; nil all
 	met    []identity // who the clients are, by number, as at the end; nil while that was not reached
 	lent   loan
 	chains map[uint64]openChain

@@ -1,6 +1,10 @@
 package detect
 
-import "stormwatch/capture"
+import (
+	"math"
+
+	"stormwatch/capture"
+)
 
 // gate lets live exchanges into an engine: those that are announced without their
 // outcome first, the outcome when it comes.
@@ -60,9 +64,8 @@ type sift struct {
 	at      uint64 // place on the tape
 	start   uint64 // where it began
 	from    int64  // when, if something had come before; else 0
-	has     []bool // by client: passes
+	pass    Clients
 	seen    []bool // by client: has been looked at
-	n       int    // that pass
 	looked  int64
 }
 
@@ -111,12 +114,10 @@ func (s *sift) settle(l *Live) bool {
 		return false
 	}
 	s.looked = l.e.now
-	pass := l.e.passing(s.filter)
-	if pass.n == 0 {
+	if s.pass = l.e.passing(s.filter); s.pass.n == 0 {
 		return false
 	}
-	s.has, s.n = pass.has, pass.n
-	s.seen = make([]bool, len(s.has))
+	s.seen = make([]bool, len(s.pass.has))
 	for id := range s.seen {
 		s.seen[id] = l.e.clients.at(uint32(id)).attempts > 0
 	}
@@ -130,7 +131,7 @@ func (s *sift) settle(l *Live) bool {
 		looked := 0
 		l.tape.from(start, func(r *record, target []byte) bool {
 			looked++
-			return looked <= searched && (!s.passes(r) || r.Outcome == capture.Pending || hear(r, target))
+			return looked <= searched && (!s.pass.holds(r) || r.Outcome == capture.Pending || hear(r, target))
 		})
 		return nil
 	})
@@ -144,45 +145,37 @@ func (s *sift) settle(l *Live) bool {
 
 // slice goes through a part of the tape.
 func (s *sift) slice(l *Live) {
-	s.gate.e.sources = l.e.sources
-	looked, taken, until := 0, 0, min(s.gate.e.now+sliceSeconds, l.e.now)
-	s.at = l.tape.from(s.at, func(r *record, target []byte) bool {
-		if looked == sliceLooked || taken == sliceTaken || r.Start >= until {
-			return false
-		}
-		looked++
-		if s.passes(r) {
-			taken++
-			s.take(r, target)
-		}
-		return true
-	})
-	if looked < sliceLooked && taken < sliceTaken { // all before that moment are in
-		s.gate.e.advance(until)
-		s.whole = until == l.e.now
-	}
-	if s.whole && l.ended {
-		s.gate.finish()
-	}
+	until := min(s.gate.e.now+sliceSeconds, l.e.now)
+	s.whole = s.forward(l, until, sliceLooked, sliceTaken) && until == l.e.now
 }
 
 // follow takes in what has been judged of all since the last time. What has not may be
 // of clients that nobody has looked at.
-func (s *sift) follow(l *Live) {
+func (s *sift) follow(l *Live) { s.forward(l, l.e.now, math.MaxInt, math.MaxInt) }
+
+// forward takes in what began before a moment, unless so many exchanges were looked at
+// or taken, and tells whether that was all.
+func (s *sift) forward(l *Live, until int64, looked, taken int) (all bool) {
 	s.gate.e.sources = l.e.sources
 	s.at = l.tape.from(s.at, func(r *record, target []byte) bool {
-		if r.Start >= l.e.now {
+		if looked == 0 || taken == 0 || r.Start >= until {
 			return false
 		}
-		if s.passes(r) {
+		looked--
+		if s.pass.holds(r) {
+			taken--
 			s.take(r, target)
 		}
 		return true
 	})
-	s.gate.e.advance(l.e.now)
-	if l.ended {
+	if all = looked > 0 && taken > 0; !all {
+		return false
+	}
+	s.gate.e.advance(until)
+	if l.ended && until == l.e.now {
 		s.gate.finish()
 	}
+	return true
 }
 
 func (s *sift) take(r *record, target []byte) {
@@ -203,21 +196,17 @@ func (s *sift) look(e *engine) {
 	}
 	for id := range uint32(e.clients.len()) {
 		for int(id) >= len(s.seen) {
-			s.seen, s.has = append(s.seen, false), append(s.has, false)
+			s.seen, s.pass.has = append(s.seen, false), append(s.pass.has, false)
 		}
 		c := e.clients.at(id)
-		if s.has[id] || c.attempts == 0 || s.seen[id] && !all {
+		if s.pass.has[id] || c.attempts == 0 || s.seen[id] && !all {
 			continue
 		}
 		row := e.clientRow(int(id), c)
 		s.seen[id] = true
-		if s.has[id] = s.filter(&row); s.has[id] {
-			s.n++
-		}
+		s.pass.set(int(id), s.filter(&row))
 	}
 }
-
-func (s *sift) passes(r *record) bool { return int(r.client) < len(s.has) && s.has[r.client] }
 
 // forget lets the numbers of clients that left belong to others.
 func (s *sift) forget(gone []uint32) {
@@ -227,7 +216,7 @@ func (s *sift) forget(gone []uint32) {
 	s.gate.e.forget(gone)
 	for _, id := range gone {
 		if int(id) < len(s.seen) {
-			s.seen[id], s.has[id] = false, false
+			s.seen[id], s.pass.has[id] = false, false
 		}
 	}
 }
@@ -239,7 +228,7 @@ func (s *sift) judged(v *View) bool { return s != nil && s.whole && v.FilterName
 func (s *sift) picture(v View, of int) *Snapshot {
 	v.Filter = nil
 	out := s.gate.e.snapshot(v)
-	out.Filtered = Filtered{Name: s.name, Whole: true, Clients: s.n, Of: of, From: s.from}
+	out.Filtered = Filtered{Name: s.name, Whole: true, Clients: s.pass.n, Of: of, From: s.from}
 	return out
 }
 

@@ -39,7 +39,7 @@ func verdictFacts(s *detect.Snapshot) []fact {
 // sinceText tells the onset, how long it has lasted where it goes on, and the trend.
 func sinceText(s *detect.Snapshot) string {
 	v := &s.Verdict
-	text := strings.Replace(since(v.Since, v.SinceCensored, date), inputStarts, Start(s), 1)
+	text := since(v.Since, v.SinceCensored, Start(s), date)
 	if lasted := s.At - v.Since; lasted > 0 && !v.SinceCensored && v.Trend != "ended" {
 		text += " (" + span(lasted) + ")"
 	}

@@ -166,13 +166,13 @@ func Start(s *detect.Snapshot) string {
 	return inputStarts
 }
 
-// since prints an onset; one before the input began is a bound only.
-func since(ns int64, censored bool, format func(int64) string) string {
+// since prints an onset; one before what stands at the start is a bound only.
+func since(ns int64, censored bool, start string, format func(int64) string) string {
 	switch {
 	case ns == 0:
 		return unknown
 	case censored:
-		return "<= " + format(ns) + " UTC, " + inputStarts
+		return "<= " + format(ns) + " UTC, " + start
 	}
 	return format(ns) + " UTC"
 }

@@ -45,7 +45,7 @@ func (p *page) finding(f *detect.Finding) {
 }
 
 func findingTimes(f *detect.Finding) string {
-	text := "since " + since(f.Onset, f.OnsetCensored, clock)
+	text := "since " + since(f.Onset, f.OnsetCensored, inputStarts, clock)
 	if f.Detected != 0 {
 		text += ", detected " + clock(f.Detected)
 		if d := f.Detected - f.Onset; d > 0 && f.Onset != 0 && !f.OnsetCensored {

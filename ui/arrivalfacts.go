@@ -81,7 +81,7 @@ func standing(s *detect.Snapshot, signature string) string {
 		switch {
 		case f.Signature != signature:
 		case f.Active():
-			return "holds, " + score(f.Score) + " " + since(f.Onset, s.At, f.OnsetCensored, false)
+			return "holds, " + score(f.Score) + " " + since(f.Onset, s.At, f.OnsetCensored, "")
 		default:
 			return "ended " + clock(f.Ended)
 		}

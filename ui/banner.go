@@ -241,11 +241,11 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 		return facts
 	}
 	if v.Since != 0 {
-		text := since(v.Since, s.At, v.SinceCensored, detail < shortFacts)
-		if v.SinceCensored && detail < shortFacts {
-			text = since(v.Since, s.At, true, false) + ", " + report.Start(s)
+		start := ""
+		if detail < shortFacts {
+			start = report.Start(s)
 		}
-		facts = append(facts, text)
+		facts = append(facts, since(v.Since, s.At, v.SinceCensored, start))
 	}
 	if t := trend(v.Trend, detail < 2); t != "" {
 		facts = append(facts, t)
@@ -253,14 +253,15 @@ func verdictFacts(s *detect.Snapshot, detail int) (facts []string) {
 	return facts
 }
 
-// since tells when something began. A start before the input's is only bounded.
-func since(at, now int64, censored, long bool) string {
+// since tells when something began, at length where start words what stands at the
+// beginning. An onset before that is only bounded.
+func since(at, now int64, censored bool, start string) string {
 	switch {
-	case censored && long:
-		return "since <= " + clock(at) + ", input starts here"
+	case censored && start != "":
+		return "since <= " + clock(at) + ", " + start
 	case censored:
 		return "since <= " + clock(at)
-	case long:
+	case start != "":
 		return "since " + clock(at) + " (" + span(now-at) + ")"
 	}
 	return "for " + span(now-at)

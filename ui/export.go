@@ -19,6 +19,9 @@ import (
 // kinds of files an export writes, by the end of the name.
 var exports = [...]string{".md", ".json", ".html", ".svg"}
 
+// ErrFilterChanged is for a Feed.Report under another filter than it was asked for.
+var ErrFilterChanged = errors.New("the filter was changed meanwhile: export again")
+
 // export writes the incident report and the screen as it is: into a file of the
 // name given, or one of each kind, named by the time of the input. All are of one
 // moment, that at which the report is made; the screen of a frozen view alone stays
@@ -60,7 +63,7 @@ func (x *exporting) write() (string, error) {
 	f := &x.v.filter
 	whole, shown, err := x.feed.Report()
 	if err == nil && whole.Filtered.Name != "" && whole.Filtered.Name != f.text {
-		err = errors.New("the filter was changed meanwhile: export again")
+		err = ErrFilterChanged
 	}
 	if err != nil {
 		return "", err

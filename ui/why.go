@@ -44,7 +44,7 @@ func whyPage(s *detect.Snapshot, w int) page {
 	}
 	for i := range s.Findings {
 		p.gap()
-		p.finding(&s.Findings[i], s.At, w)
+		p.finding(&s.Findings[i], s, w)
 	}
 	if len(s.NotJudged) > 0 {
 		p.gap()
@@ -68,7 +68,7 @@ func sureBecause(s *detect.Snapshot) string {
 	return text
 }
 
-func (p *page) finding(f *detect.Finding, now int64, w int) {
+func (p *page) finding(f *detect.Finding, s *detect.Snapshot, w int) {
 	const label = 10
 	st := severityStyle(f)
 	*p = append(*p, line{
@@ -77,7 +77,7 @@ func (p *page) finding(f *detect.Finding, now int64, w int) {
 		{"  " + f.Severity.String() + ", scope " + f.Scope + ", confidence " + report.Confidence(f.Confidence), styleDim},
 	})
 	p.term("", 2, w, f.Says, styleText)
-	when := since(f.Onset, now, f.OnsetCensored, true)
+	when := since(f.Onset, s.At, f.OnsetCensored, report.Start(s))
 	if f.Detected != 0 {
 		when += ", detected " + clock(f.Detected)
 	}

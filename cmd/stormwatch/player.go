@@ -118,7 +118,7 @@ func (p *livePlayer) Report() (whole, screen *detect.Snapshot, err error) {
 	w := p.wanted()
 	for p.live.Sift(w.FilterName, w.Filter, w.Lasting) {
 		if p.wanted().FilterName != w.FilterName {
-			return nil, nil, errors.New("the filter was changed meanwhile: export again")
+			return nil, nil, ui.ErrFilterChanged
 		}
 	}
 	snapshot := func(v detect.View) *detect.Snapshot {

@@ -89,8 +89,9 @@ func (m *Matcher) retried(r *Request, j int, p float64) {
 	c := &m.candidates[j]
 	o := &m.failures.all[c.open]
 	l := &m.lessons
-	l.children[o.class][0] += int64(p * unit)
-	l.children[o.class][min(o.attempt, quitAttempts)] += int64(p * unit)
+	retry := int64(p * unit)
+	l.children[o.class][0] += retry
+	l.children[o.class][min(o.attempt, quitAttempts)] += retry
 	w := int64(p * m.belief(o.class, p) * unit)
 	n := note{of: noteWait, class: o.class, attempt: uint8(min(o.attempt, attempts)), bin: uint16(c.wait.bin), weight: uint16(w)}
 	l.notes = append(l.notes, n)
