@@ -102,7 +102,8 @@ func hostileTexts() []string {
 
 func TestHostileTexts(t *testing.T) {
 	for i, s := range hostileTexts() {
-		for _, size := range [][2]int{{80, 24}, {121, 39}} {
+		// A terminal may tell of no rows or columns at all, before it has a window.
+		for _, size := range [][2]int{{80, 24}, {121, 39}, {61, 0}, {0, 17}, {0, 0}, {1, 1}} {
 			checkHostile(t, s, i%6, size[0], size[1])
 		}
 	}
