@@ -18,16 +18,16 @@ func address(n int) capture.Endpoint {
 }
 
 func (p *tap) client(n int, seq, ack uint32, flags byte, payload string) {
-	p.segment(&segment{
+	p.segment(&addressed{
 		src: address(n), dst: capture.Endpoint{IP: server.Addr().As16(), Port: 80},
-		seq: seq, ack: ack, flags: flags, payload: []byte(payload), wire: len(payload),
+		segment: segment{seq: seq, ack: ack, flags: flags, payload: []byte(payload), wire: len(payload)},
 	})
 }
 
 func (p *tap) answer(n int, seq, ack uint32, payload string) {
-	p.segment(&segment{
+	p.segment(&addressed{
 		dst: address(n), src: capture.Endpoint{IP: server.Addr().As16(), Port: 80},
-		seq: seq, ack: ack, flags: ackPush, payload: []byte(payload), wire: len(payload),
+		segment: segment{seq: seq, ack: ack, flags: ackPush, payload: []byte(payload), wire: len(payload)},
 	})
 }
 

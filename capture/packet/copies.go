@@ -41,7 +41,7 @@ type copies struct {
 func near(a, b, wait int64) bool { return a-b <= wait && b-a <= wait }
 
 // seen tells whether a packet is a copy of an earlier one.
-func (c *copies) seen(s *segment, t int64) bool {
+func (c *copies) seen(s *addressed, t int64) bool {
 	if c.aliases[0] != nil && c.alias(s, t) {
 		return true
 	}
@@ -49,9 +49,9 @@ func (c *copies) seen(s *segment, t int64) bool {
 	hash = (hash ^ hash>>32 ^ uint64(s.id)<<16 ^ uint64(s.wire)) * 0xbf58476d1ce4e5b9 // SplitMix64's multipliers
 	slot, tag := hash>>32%recentPackets, uint32(hash>>32/recentPackets)
 	r := &c.recent[slot]
-	if c.tags[slot] == tag && r.matches(s, t) {
+	if c.tags[slot] == tag && r.matches(&s.segment, t) {
 		if r.src == s.src && r.dst == s.dst {
-			if r.same(s, t) {
+			if r.same(&s.segment, t) {
 				return true
 			}
 		} else if r.translated(s) {
@@ -62,7 +62,8 @@ func (c *copies) seen(s *segment, t int64) bool {
 	c.tags[slot] = tag
 	// One by one: a literal would be built and copied.
 	r.t, r.seq, r.ack, r.wire, r.id, r.sum, r.flags, r.hops = t, s.seq, s.ack, int32(s.wire), s.id, s.sum, s.flags, s.hops
-	r.src, r.dst = s.src, s.dst
+	put(&r.src, &s.src)
+	put(&r.dst, &s.dst)
 	return false
 }
 
@@ -87,7 +88,7 @@ func (r *trace) same(s *segment, t int64) bool {
 // equal requests of many clients cannot look like it: sequence numbers, IP
 // identification and checksum agree. Small sequence numbers are not drawn at
 // random, as RFC 9293 section 3.4.1 wants it: a generator gives them to everybody.
-func (r *trace) translated(s *segment) bool {
+func (r *trace) translated(s *addressed) bool {
 	begins := s.flags&(flagSYN|flagACK) == flagSYN
 	switch {
 	case s.id == 0, s.hops >= r.hops, r.hops-s.hops > maxHops, s.wire == 0 && !begins, s.seq>>16 == 0, s.ack>>16 == 0 && !begins:
@@ -120,8 +121,9 @@ func remainder(sum uint16, a, b *capture.Endpoint, ports bool) uint16 {
 
 // alias tells whether a packet belongs to a connection known under other
 // addresses. One that begins anew has to be recognised anew.
-func (c *copies) alias(s *segment, t int64) bool {
-	k, _ := keyOf(s)
+func (c *copies) alias(s *addressed, t int64) bool {
+	var k key
+	k.name(s)
 	last, young := c.aliases[0][k]
 	if !young {
 		var old bool
@@ -141,11 +143,12 @@ func (c *copies) alias(s *segment, t int64) bool {
 }
 
 // learn notes an alias.
-func (c *copies) learn(s *segment, t int64) {
+func (c *copies) learn(s *addressed, t int64) {
 	if c.aliases[0] == nil {
 		c.aliases[0] = map[key]int64{}
 	}
-	k, _ := keyOf(s)
+	var k key
+	k.name(s)
 	c.note(k, t)
 }
 

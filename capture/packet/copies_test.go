@@ -310,7 +310,7 @@ func alike(t *testing.T, change func(b []byte, i int)) {
 func TestAliasBound(t *testing.T) {
 	var c copies
 	for i := range 3 * maxAliases {
-		s := segment{seq: 1<<20 + uint32(i)*7, ack: 1<<20 + uint32(i), wire: 10, id: 1, hops: 64, sum: 0x1234}
+		s := addressed{segment: segment{seq: 1<<20 + uint32(i)*7, ack: 1<<20 + uint32(i), wire: 10, id: 1, hops: 64, sum: 0x1234}}
 		be.PutUint32(s.src.IP[12:], uint32(i))
 		s.dst.Port = 80
 		if c.seen(&s, int64(base+i)) {
@@ -344,7 +344,7 @@ func TestRemainder(t *testing.T) {
 		for _, partial := range []bool{false, true} {
 			e.decode(&frame{link: linkEthernet, data: translate(summed(b, partial), from, to, partial)}, 1)
 			d.decode(&frame{link: linkEthernet, data: summed(b, partial)}, 1)
-			a, z := &d.segment, &e.segment
+			a, z := &d.addressed, &e.addressed
 			sumA, sumZ := a.sum, z.sum
 			if !partial {
 				sumA, sumZ = ^sumA, ^sumZ

@@ -59,7 +59,7 @@ func peerOf(link uint32, b []byte) (p peer) {
 }
 
 // differ compares one decoded packet with gopacket's; "" is no difference.
-func (p peer) differ(s *segment) string {
+func (p peer) differ(s *addressed) string {
 	t := p.tcp
 	switch {
 	case s.src.Addr().String() != p.src || s.dst.Addr().String() != p.dst:
@@ -92,7 +92,7 @@ func compareFile(t *testing.T, path string, r io.Reader) (both, ours, theirs int
 		switch {
 		case skip == "" && other.tcp != nil && !other.failed:
 			both++
-			if what := other.differ(&d.segment); what != "" {
+			if what := other.differ(&d.addressed); what != "" {
 				t.Errorf("%s, frame %d: %s", path, n, what)
 			}
 		case skip == "":

@@ -79,7 +79,7 @@ func FuzzFrame(f *testing.F) {
 		p := frame{link: link, data: b, cut: cut & (maxWire - 1)}
 		var d decoder
 		skip := d.decode(&p, 1)
-		s := &d.segment
+		s := &d.addressed
 		if skip != "" {
 			return
 		}
@@ -96,7 +96,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-func sameAsLayers(t *testing.T, b []byte, s *segment) {
+func sameAsLayers(t *testing.T, b []byte, s *addressed) {
 	var eth layers.Ethernet
 	var tag layers.Dot1Q
 	var four layers.IPv4

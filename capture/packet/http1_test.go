@@ -202,7 +202,7 @@ func (p *pourer) pour(fromClient bool, b []byte) {
 	d := dir(!fromClient)
 	for len(b) > 0 {
 		n := min(p.size, len(b))
-		seg := segment{seq: p.seq[d], ack: p.seq[1-d], flags: flagACK, payload: b[:n], wire: n}
+		seg := addressed{segment: segment{seq: p.seq[d], ack: p.seq[1-d], flags: flagACK, payload: b[:n], wire: n}}
 		seg.src.Port, seg.dst.Port = uint16(1+d), uint16(2-d)
 		p.seq[d] += uint32(n)
 		p.n++

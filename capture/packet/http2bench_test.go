@@ -92,7 +92,7 @@ func BenchmarkHTTP2Body(b *testing.B) {
 			out := newOutput(Options{Secrets: secrets}, sink)
 			f.t = newTable(out, newSecret())
 			out.table, out.done = f.t, func() float64 { return 0 }
-			seg := segment{flags: flagSYN}
+			seg := addressed{segment: segment{flags: flagSYN}}
 			f.t.advance(f.now)
 			f.t.packet(&seg, stamp{f.now, 1})
 			f.c = f.t.open.front()

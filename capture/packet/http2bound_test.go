@@ -26,7 +26,7 @@ func newFeed(t *testing.T) *feed {
 	out := newOutput(Options{Secrets: secrets}, collect(f.r))
 	f.t = newTable(out, newSecret())
 	out.table, out.done = f.t, func() float64 { return 0 }
-	seg := segment{flags: flagSYN}
+	seg := addressed{segment: segment{flags: flagSYN}}
 	seg.src.Port, seg.dst.Port = 1, 2
 	f.t.advance(f.now)
 	f.t.packet(&seg, stamp{f.now, 1})
@@ -183,7 +183,7 @@ func TestHTTP2Memory(t *testing.T) {
 	p := newPeers(t, nil)
 	p.enc[toServer].SetMaxDynamicTableSizeLimit(maxTable)
 	send := func(i int, seq uint32, at int64, b []byte) uint32 {
-		seg := segment{seq: seq, flags: flagACK, payload: b, wire: len(b)}
+		seg := addressed{segment: segment{seq: seq, flags: flagACK, payload: b, wire: len(b)}}
 		be.PutUint32(seg.src.IP[12:], uint32(i))
 		tab.advance(at)
 		tab.packet(&seg, stamp{at, uint64(i)})

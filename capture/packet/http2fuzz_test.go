@@ -157,10 +157,10 @@ func FuzzHTTP2(f *testing.F) {
 		out.table, out.done = tab, func() float64 { return 0 }
 		now := int64(base)
 		tab.advance(now)
-		seg := segment{flags: flagSYN}
+		seg := addressed{segment: segment{flags: flagSYN}}
 		seg.src.Port, seg.dst.Port = 1, 2
 		if mid {
-			seg = segment{flags: flagACK, src: seg.src, dst: seg.dst, payload: []byte{0}, wire: 1}
+			seg.segment = segment{flags: flagACK, payload: []byte{0}, wire: 1}
 		}
 		tab.packet(&seg, stamp{now, 1})
 		var s *stream

@@ -12,12 +12,32 @@ import (
 // key names a connection, whichever way a packet goes.
 type key struct{ low, high capture.Endpoint }
 
-// keyOf names the connection of a segment; swapped tells that it comes from high.
-func keyOf(s *segment) (k key, swapped bool) {
-	if less(&s.dst, &s.src) {
-		return key{s.dst, s.src}, true
+// name makes it that of the connection of a segment; swapped tells that this comes
+// from high.
+func (k *key) name(s *addressed) (swapped bool) {
+	low, high := &s.src, &s.dst
+	if swapped = less(high, low); swapped {
+		low, high = high, low
 	}
-	return key{s.src, s.dst}, false
+	put(&k.low, low)
+	put(&k.high, high)
+	return swapped
+}
+
+// put copies an end in stores of the size in which it was written and will be read:
+// a processor has to wait where a load spans several stores that are under way, and
+// this is done for each packet.
+func put(to, from *capture.Endpoint) {
+	le := binary.LittleEndian
+	le.PutUint64(to.IP[:], le.Uint64(from.IP[:]))
+	le.PutUint64(to.IP[8:], le.Uint64(from.IP[8:]))
+	to.Port = from.Port
+}
+
+// sameEnd tells whether two ends are one.
+func sameEnd(a, b *capture.Endpoint) bool {
+	le := binary.LittleEndian
+	return le.Uint64(a.IP[8:]) == le.Uint64(b.IP[8:]) && a.Port == b.Port && le.Uint64(a.IP[:]) == le.Uint64(b.IP[:])
 }
 
 // index finds connections by their ends, in one look at a small slot and one at
@@ -73,7 +93,7 @@ func (x *index) find(k *key, tag uint32) *conn {
 		switch s := &x.slots[i]; {
 		case s.c == nil:
 			return nil
-		case s.tag == tag && s.c.key == *k:
+		case s.tag == tag && sameEnd(&s.c.key.low, &k.low) && sameEnd(&s.c.key.high, &k.high):
 			return s.c
 		}
 	}

@@ -52,7 +52,7 @@ type decoded struct {
 	t       int64  // Unix nanoseconds
 	n       uint64 // its number
 	reason  string // why it is not used; "" where it is
-	joined  int    // packets held until now that it made whole
+	joined  int32  // packets held until now that it made whole
 	link    uint32
 	then    func(*Source) // instead of a packet
 }
@@ -172,14 +172,14 @@ func (in *intake) packet(f *frame, held bool) {
 	in.newest = max(in.newest, f.t)
 	d := &in.decoder
 	reason := d.decode(f, in.read)
-	if reason == "" && in.copies.seen(&d.segment, f.t) {
+	if reason == "" && in.copies.seen(&d.addressed, f.t) {
 		reason = packetCopy
 	}
 	fragments := &d.fragments
 	p := in.parcel.next() // one by one: a literal would be built and copied
-	p.segment, p.t, p.n, p.reason, p.joined, p.link, p.then = d.segment, f.t, in.read, reason, fragments.joined, f.link, nil
+	p.segment, p.t, p.n, p.reason, p.joined, p.link, p.then = d.segment, f.t, in.read, reason, int32(fragments.joined), f.link, nil
 	if reason == "" {
-		p.key, p.swapped = keyOf(&p.segment)
+		p.swapped = p.key.name(&d.addressed)
 		p.tag = in.secret.tag(&p.key)
 		if held || len(fragments.handed) > 0 {
 			from := len(in.parcel.apart)

@@ -14,9 +14,14 @@ const (
 	flagACK = 16
 )
 
+// addressed is a segment and the ends between which it was sent.
+type addressed struct {
+	src, dst capture.Endpoint
+	segment
+}
+
 // segment is one TCP segment.
 type segment struct {
-	src, dst capture.Endpoint
 	seq, ack uint32
 	flags    byte
 	hops     byte   // time to live, or hop limit
@@ -198,7 +203,7 @@ func (d *decoder) inner(protocol byte, b []byte, wire, depth int) string {
 	return skipNotTCP
 }
 
-func (s *segment) tcp(b []byte, wire int) string {
+func (s *addressed) tcp(b []byte, wire int) string {
 	if len(b) < 20 {
 		return skipShort
 	}

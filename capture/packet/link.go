@@ -45,7 +45,7 @@ var be = binary.BigEndian
 // decoder takes packets apart, down to TCP. Its segment is that of the packet
 // decoded last.
 type decoder struct {
-	segment
+	addressed
 	cut       int  // bytes of what is being decoded that were not captured
 	ends      bool // it ends there, whatever IP says
 	fragments fragments

@@ -25,7 +25,7 @@ func TestBodiesThatLookLikeMessages(t *testing.T) {
 				p := newTap(t)
 				seq := [2]uint32{1000, 9000}
 				send := func(fromClient bool, text string) {
-					seg := segment{flags: ackPush, payload: []byte(text), wire: len(text)}
+					seg := addressed{segment: segment{flags: ackPush, payload: []byte(text), wire: len(text)}}
 					a, b := endpointOf(client), endpointOf(server)
 					b.Port = uint16(servers)
 					d := 0

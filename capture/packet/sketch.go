@@ -56,7 +56,7 @@ func Survey(r io.Reader) (*Sketch, error) {
 			s.links = append(s.links, p.link)
 		}
 		if d.decode(&p, n) == "" {
-			s.see(&d.segment)
+			s.see(&d.addressed)
 		}
 		d.fragments.lost = d.fragments.lost[:0]
 	}
@@ -69,8 +69,9 @@ func (s *Sketch) time(t int64) {
 	s.Last = max(s.Last, t)
 }
 
-func (s *Sketch) see(seg *segment) {
-	k, swapped := keyOf(seg)
+func (s *Sketch) see(seg *addressed) {
+	var k key
+	swapped := k.name(seg)
 	now, begun := fromLow, midway
 	if swapped {
 		now = fromHigh

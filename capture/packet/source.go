@@ -159,7 +159,7 @@ func (s *Source) packet(d *decoded) {
 // count says what became of a packet, and of those that waited for it.
 func (s *Source) count(reason string, d *decoded) {
 	h := &s.out.health
-	n := uint64(1 + d.joined)
+	n := 1 + uint64(d.joined)
 	switch reason {
 	case "":
 		h.Used += n

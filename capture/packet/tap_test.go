@@ -30,7 +30,7 @@ func (p *tap) pass(ns int64) { p.at += ns }
 // from sends a segment from a port of the client's to the server's or, where the
 // port is negative, back.
 func (p *tap) from(port int, seq, ack uint32, flags byte, payload string) {
-	seg := segment{seq: seq, ack: ack, flags: flags, payload: []byte(payload), wire: len(payload)}
+	seg := addressed{segment: segment{seq: seq, ack: ack, flags: flags, payload: []byte(payload), wire: len(payload)}}
 	here, there := capture.Endpoint{IP: client.Addr().As16(), Port: uint16(port)}, capture.Endpoint{IP: server.Addr().As16(), Port: 80}
 	if port < 0 {
 		here.Port = uint16(-port)
@@ -40,7 +40,7 @@ func (p *tap) from(port int, seq, ack uint32, flags byte, payload string) {
 	p.segment(&seg)
 }
 
-func (p *tap) segment(seg *segment) {
+func (p *tap) segment(seg *addressed) {
 	p.at += 1000
 	p.n++
 	p.tab.advance(p.at)
@@ -76,9 +76,9 @@ const (
 )
 
 // packet hands a segment over as the intake does.
-func (t *table) packet(s *segment, at stamp) {
-	p := decoded{segment: *s, t: at.t, n: at.frame}
-	p.key, p.swapped = keyOf(s)
+func (t *table) packet(s *addressed, at stamp) {
+	p := decoded{segment: s.segment, t: at.t, n: at.frame}
+	p.swapped = p.key.name(s)
 	p.tag = t.conns.secret.tag(&p.key)
 	t.take(&p)
 }
