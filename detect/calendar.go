@@ -9,33 +9,36 @@ import (
 // calendar keeps the outcomes to come by their second. Nearly all come within the
 // next minute, for which there is a place each.
 type calendar struct {
-	near [nearSeconds][]ending
-	far  map[int64][]ending
+	near [nearSeconds][]queued
+	far  map[int64][]queued
 	n    int
-	over []ending // room of a second that is over
-}
-
-// ending is an outcome as far as its place in order goes.
-type ending struct {
-	at     int64
-	place  uint64 // the request's number; above all others where it both begins and ends at that moment
-	flight int32
+	over []queued // room of a second that is over
+	side []queued // scratch
 }
 
 const (
 	nearSeconds = 64      // longer than servers and proxies wait for an answer by default, 60 s
-	atOnce      = 1 << 63 // of ending.place
+	atOnce      = 1 << 63 // of an ending's n
 )
 
-func newCalendar() calendar { return calendar{far: map[int64][]ending{}} }
+func newCalendar() calendar { return calendar{far: map[int64][]queued{}} }
 
-func (e *ending) seq() uint64   { return e.place &^ atOnce }
-func (e *ending) instant() bool { return e.place&atOnce != 0 }
+// An outcome stands at its moment by its request's number, above all others where the
+// request begins at that moment too; at is its flight.
+func ending(t int64, seq uint64, instant bool, flight int32) queued {
+	if instant {
+		seq |= atOnce
+	}
+	return queued{t, seq, uint32(flight)}
+}
+
+func seqOf(ending *queued) uint64    { return ending.n &^ atOnce }
+func endsAtOnce(ending *queued) bool { return ending.n&atOnce != 0 }
 
 func nearSlot(second int64) int { return int(((second/tick)%nearSeconds + nearSeconds) % nearSeconds) }
 
 // add notes an outcome for a second at or after now.
-func (c *calendar) add(now, second int64, e ending) {
+func (c *calendar) add(now, second int64, e queued) {
 	c.n++
 	if second-now < nearSeconds*tick {
 		list := &c.near[nearSlot(second)]
@@ -53,7 +56,7 @@ func (c *calendar) any(now int64) bool { return len(c.near[nearSlot(now)]) > 0 |
 
 // take removes the outcomes of the present second and returns them in order. They
 // are valid until the calendar is used again.
-func (c *calendar) take(now int64) []ending {
+func (c *calendar) take(now int64) []queued {
 	slot := &c.near[nearSlot(now)]
 	list := *slot
 	if far, ok := c.far[now]; ok {
@@ -62,11 +65,11 @@ func (c *calendar) take(now int64) []ending {
 	}
 	*slot, c.over = nil, list[:0]
 	c.n -= len(list)
-	slices.SortFunc(list, func(a, b ending) int {
-		if a.at != b.at {
-			return cmp.Compare(a.at, b.at)
+	c.side = putInOrder(list, c.side, func(a, b queued) int {
+		if a.t != b.t {
+			return cmp.Compare(a.t, b.t)
 		}
-		return cmp.Compare(a.place, b.place)
+		return cmp.Compare(a.n, b.n)
 	})
 	return list
 }
@@ -87,7 +90,7 @@ func (c *calendar) next(now int64) int64 {
 
 func (c *calendar) clone() calendar {
 	out := *c
-	out.over = nil
+	out.over, out.side = nil, nil
 	for i := range out.near {
 		out.near[i] = slices.Clone(out.near[i])
 	}

@@ -149,11 +149,7 @@ func (e *engine) bygone(r *record) {
 func (e *engine) land(i int32) {
 	f := e.flights.at(i)
 	at := max(floor(f.rec.End), e.now)
-	end := ending{f.rec.End, f.seq, i}
-	if f.rec.End == f.rec.Start {
-		end.place |= atOnce
-	}
-	e.calendar.add(e.now, at, end)
+	e.calendar.add(e.now, at, ending(f.rec.End, f.seq, f.rec.End == f.rec.Start, i))
 }
 
 // board finds room for an exchange in flight.
@@ -261,19 +257,19 @@ func (e *engine) order() {
 		fs := e.flights.at(s)
 		for j < len(ends) {
 			end := &ends[j]
-			if end.at > fs.rec.Start || end.at == fs.rec.Start && end.instant() && end.seq() >= fs.seq || end.seq() == fs.seq {
+			if end.t > fs.rec.Start || end.t == fs.rec.Start && endsAtOnce(end) && seqOf(end) >= fs.seq || seqOf(end) == fs.seq {
 				break
 			}
-			e.events = append(e.events, e.outcome(end.flight))
+			e.events = append(e.events, e.outcome(int32(end.at)))
 			j++
 		}
 		e.events = append(e.events, event{op: fs.op, addr: fs.addr, flight: s, client: fs.rec.client})
 	}
 	for ; j < len(ends); j++ {
-		e.events = append(e.events, e.outcome(ends[j].flight))
+		e.events = append(e.events, e.outcome(int32(ends[j].at)))
 	}
 	if n := len(ends); n > 0 {
-		e.latest = max(e.latest, ends[n-1].at)
+		e.latest = max(e.latest, ends[n-1].t)
 	}
 	e.starts = e.starts[:0]
 }

@@ -17,14 +17,14 @@ type sorter struct {
 	fill   uint32   // the one being filled
 	max    int      // of blocks with exchanges that wait
 
-	order []place // exchanges in it, in order from head on
+	order []queued // exchanges in it, in order from head on
 	head  int
-	fresh int   // from here on order is yet to be sorted in
-	left  place // the latest that left, and where it was read
+	fresh int    // from here on order is yet to be sorted in
+	left  queued // the latest that left, and where it was read
 	leftA [2]uint64
-	begun bool    // one has left
-	count uint64  // exchanges so far
-	side  []place // scratch
+	begun bool     // one has left
+	count uint64   // exchanges so far
+	side  []queued // scratch
 }
 
 // block keeps exchanges in the order in which they came. It is free again when
@@ -33,14 +33,6 @@ type block struct {
 	recs []record
 	text []byte
 	left int
-}
-
-// place is where an exchange stands in order, and where it is: a block and a
-// record of it. Where starts are alike, provenance decides, which is looked up.
-type place struct {
-	start int64
-	n     uint64 // of its coming
-	at    uint32
 }
 
 const (
@@ -53,11 +45,14 @@ func newSorter(records int) *sorter {
 	return &sorter{max: max(records/blockRecords, 2), fill: noBlock}
 }
 
-func (w *sorter) rec(p *place) *record { return &w.blocks[p.at/blockRecords].recs[p.at%blockRecords] }
+// rec is the exchange that p stands for: at says in which block, and where there.
+func (w *sorter) rec(p *queued) *record { return &w.blocks[p.at/blockRecords].recs[p.at%blockRecords] }
 
-func (w *sorter) compare(p, q *place) int {
-	if p.start != q.start {
-		return cmp.Compare(p.start, q.start)
+// compare orders by start. Where starts are alike, provenance decides, which is looked
+// up, and then who came first.
+func (w *sorter) compare(p, q *queued) int {
+	if p.t != q.t {
+		return cmp.Compare(p.t, q.t)
 	}
 	a, b := &w.rec(p).At, &w.rec(q).At
 	return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(p.n, q.n))
@@ -65,7 +60,7 @@ func (w *sorter) compare(p, q *place) int {
 
 // late tells whether an exchange comes before one that has left.
 func (w *sorter) late(x *capture.Exchange) bool {
-	return w.begun && cmp.Or(cmp.Compare(x.Start, w.left.start), cmp.Compare(x.At.A, w.leftA[0]), cmp.Compare(x.At.B, w.leftA[1])) < 0
+	return w.begun && cmp.Or(cmp.Compare(x.Start, w.left.t), cmp.Compare(x.At.A, w.leftA[0]), cmp.Compare(x.At.B, w.leftA[1])) < 0
 }
 
 // room returns the block in which there is room for one exchange more; nil when
@@ -104,7 +99,7 @@ func (w *sorter) put(x *capture.Exchange, source uint8, target []byte) bool {
 	b.text = append(b.text, target...)
 	b.left++
 	w.count++
-	w.order = append(w.order, place{x.Start, w.count, w.fill*blockRecords + uint32(len(b.recs)-1)})
+	w.order = append(w.order, queued{x.Start, w.count, w.fill*blockRecords + uint32(len(b.recs)-1)})
 	return true
 }
 
@@ -118,10 +113,7 @@ func (w *sorter) settle() {
 	if len(late) == 0 {
 		return
 	}
-	after := func(p, q place) int { return w.compare(&p, &q) }
-	if !slices.IsSortedFunc(late, after) {
-		slices.SortFunc(late, after)
-	}
+	w.side = putInOrder(late, w.side, func(p, q queued) int { return w.compare(&p, &q) })
 	old := w.order[w.head : len(w.order)-len(late)]
 	if len(old) == 0 || w.compare(&old[len(old)-1], &late[0]) < 0 {
 		return
@@ -150,7 +142,7 @@ func (w *sorter) first() (*record, []byte) {
 func (w *sorter) before(t int64, n int) int {
 	in := w.order[w.head:]
 	in = in[:min(n, len(in))]
-	i, _ := slices.BinarySearchFunc(in, t, func(p place, t int64) int { return cmp.Compare(p.start, t) })
+	i, _ := slices.BinarySearchFunc(in, t, func(p queued, t int64) int { return cmp.Compare(p.t, t) })
 	return i
 }
 

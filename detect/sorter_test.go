@@ -99,11 +99,11 @@ func TestCalendar(t *testing.T) {
 	now := int64(1000) * tick
 	for i, after := range []int64{500, 0, 63, 64, 2, 0, 500, 10_000} {
 		at := now + after*tick
-		c.add(now, at, ending{at: at + int64(10-i), place: uint64(i), flight: int32(i)})
+		c.add(now, at, ending(at+int64(10-i), uint64(i), false, int32(i)))
 	}
 	at := now + 10
-	c.add(now, now, ending{at: at, place: 9 | atOnce, flight: 9})
-	c.add(now, now, ending{at: at, place: 10, flight: 10})
+	c.add(now, now, ending(at, 9, true, 9))
+	c.add(now, now, ending(at, 10, false, 10))
 	copied := c.clone()
 	for name, c := range map[string]*calendar{"itself": &c, "its copy": &copied} {
 		var got []int32
@@ -113,7 +113,7 @@ func TestCalendar(t *testing.T) {
 				t.Fatalf("%s: nothing in the next second", name)
 			}
 			for _, e := range c.take(second) {
-				got = append(got, e.flight)
+				got = append(got, int32(e.at))
 			}
 		}
 		if want := []int32{5, 1, 10, 9, 4, 2, 3, 6, 0, 7}; !slices.Equal(got, want) {

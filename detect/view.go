@@ -147,6 +147,7 @@ func (e *engine) rates() Recent {
 // clientRows fills the client table.
 func (e *engine) clientRows(s *Snapshot, v View) {
 	rows := make([]Client, 0, min(e.clients.len(), v.TopK+1))
+	full := false // the first TopK of rows are the foremost of all before
 	var others, row Client
 	habits := e.readHabits()
 	var reach reaching
@@ -165,9 +166,13 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 			continue
 		}
 		s.ClientsMatched++
+		if full && orderClients(&row, &rows[v.TopK-1]) > 0 { // most of many need never be sorted
+			addRow(&others, &row)
+			continue
+		}
 		rows = append(rows, row)
 		if len(rows) > 2*v.TopK+1000 {
-			rows = e.keepTop(rows, v.TopK, &others)
+			rows, full = e.keepTop(rows, v.TopK, &others), true
 		}
 	}
 	rows = e.keepTop(rows, v.TopK, &others)
@@ -184,14 +189,17 @@ func (e *engine) clientRows(s *Snapshot, v View) {
 }
 
 func (e *engine) keepTop(rows []Client, k int, others *Client) []Client {
-	slices.SortFunc(rows, func(a, b Client) int {
-		return cmp.Or(-cmp.Compare(a.spares(), b.spares()), -cmp.Compare(a.Retries, b.Retries), -cmp.Compare(a.Failed, b.Failed),
-			-cmp.Compare(a.Score, b.Score), -cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Label, b.Label))
-	})
+	slices.SortFunc(rows, func(a, b Client) int { return orderClients(&a, &b) })
 	for i := k; i < len(rows); i++ {
 		addRow(others, &rows[i])
 	}
 	return rows[:min(k, len(rows))]
+}
+
+// orderClients puts first who spares most if it is told to stop.
+func orderClients(a, b *Client) int {
+	return cmp.Or(-cmp.Compare(a.spares(), b.spares()), -cmp.Compare(a.Retries, b.Retries), -cmp.Compare(a.Failed, b.Failed),
+		-cmp.Compare(a.Score, b.Score), -cmp.Compare(a.Attempts, b.Attempts), cmp.Compare(a.Label, b.Label))
 }
 
 // spares is the avoidable load that counts for the order: less than is shown is none.

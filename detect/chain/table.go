@@ -7,7 +7,7 @@ import (
 
 // table maps 64-bit hashes to positions in a slab: open addressing, linear
 // probing, no pointers. It is divided by the hash's first bits into parts that grow
-// one by one, each by a quarter: what is copied then stays in the cache, and no more
+// one by one, each by half: what is copied then stays in the cache, and no more
 // than a part is there twice.
 type table struct {
 	parts [parts]part
@@ -79,7 +79,7 @@ func (t *table) put(hash uint64, pos int32) { t.add(cell{hash: hash, pos: uint32
 func (t *table) add(c cell) {
 	p := t.part(c.hash)
 	if 5*(p.used+1) > 4*len(p.cells) {
-		p.resize(max(smallPart, len(p.cells)+len(p.cells)/4))
+		p.resize(max(smallPart, len(p.cells)+len(p.cells)/2))
 	}
 	p.insert(c)
 	p.used++
@@ -121,20 +121,39 @@ func (p *part) after(i int) int {
 	return i
 }
 
-func (p *part) insert(c cell) {
-	i := p.home(c.hash)
+func (p *part) insert(c cell) { p.cells[p.room(p.home(c.hash))] = c }
+
+// room is the first empty cell from one on.
+func (p *part) room(i int) int {
 	for p.cells[i].pos != 0 {
 		i = p.after(i)
 	}
-	p.cells[i] = c
+	return i
 }
 
+// resize moves all to new cells. Behind an empty cell they come nearly in order of
+// their homes, so that most go to their home, or right behind the one before.
 func (p *part) resize(n int) {
 	old := p.cells
 	p.cells = make([]cell, n)
-	for i := range old {
-		if old[i].pos != 0 {
-			p.insert(old[i])
+	start := max(0, slices.IndexFunc(old, func(c cell) bool { return c.pos == 0 }))
+	was, next := 0, 0 // the home of the one before, and the empty cell behind it
+	for _, cells := range [...][]cell{old[start:], old[:start]} {
+		for k := range cells {
+			c := &cells[k]
+			if c.pos == 0 {
+				continue
+			}
+			home := p.home(c.hash)
+			if i := max(home, next); home >= was && i < n {
+				p.cells[i] = *c
+				was, next = home, i+1
+				continue
+			}
+			p.insert(*c)
+			for next < n && p.cells[next].pos != 0 {
+				next++
+			}
 		}
 	}
 }
