@@ -93,8 +93,9 @@ func (w *sorter) put(x *capture.Exchange, source uint8, target []byte) bool {
 	if b == nil {
 		return false
 	}
-	b.recs = append(b.recs, record{Exchange: *x, source: source})
-	r := &b.recs[len(b.recs)-1]
+	b.recs = b.recs[:len(b.recs)+1]
+	r := &b.recs[len(b.recs)-1] // all of it is set: a literal would be built and copied
+	r.Exchange, r.client, r.route, r.agent, r.source = *x, 0, 0, 0, source
 	r.Target = capture.Span{Off: uint32(len(b.text)), Len: uint32(len(target))}
 	b.text = append(b.text, target...)
 	b.left++
