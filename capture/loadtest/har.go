@@ -37,9 +37,11 @@ type harEntry struct {
 
 // readHAR reads the entries one by one: a HAR is one document of any size.
 func readHAR(r *bufio.Reader, o *output) error {
-	d := json.NewDecoder(r)
+	in := &bounded{r: r}
+	d := json.NewDecoder(in)
 	depth, key := 0, ""
 	for {
+		in.begin()
 		t, err := d.Token()
 		if err != nil {
 			return harEnd(err)
@@ -47,7 +49,7 @@ func readHAR(r *bufio.Reader, o *output) error {
 		switch v := t.(type) {
 		case json.Delim:
 			if v == '[' && key == "entries" && depth == 2 {
-				return harEntries(d, o)
+				return harEntries(d, in, o)
 			}
 			if v == '{' || v == '[' {
 				depth++
@@ -60,8 +62,8 @@ func readHAR(r *bufio.Reader, o *output) error {
 	}
 }
 
-func harEntries(d *json.Decoder, o *output) error {
-	for d.More() {
+func harEntries(d *json.Decoder, in *bounded, o *output) error {
+	for in.begin(); d.More(); in.begin() {
 		o.place++
 		var e harEntry
 		if err := d.Decode(&e); err != nil {

@@ -6,13 +6,17 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 )
 
-var jmeterNotes = []string{
-	"JMeter writes no headers; its times are starts, as jmeter.properties ships (sampleresult.timestamp.start=true); a thread is taken for a client",
-}
+var (
+	jmeterNotes    = []string{jmeterTimes, "JMeter's CSV has no headers"}
+	jmeterXMLNotes = []string{jmeterTimes, "headers are in JMeter's XML where the plan has them saved (jmeter.save.saveservice.response_headers=true)"}
+)
+
+const jmeterTimes = "its times are starts, as jmeter.properties ships (sampleresult.timestamp.start=true); a thread is taken for a client"
 
 // jmeterColumns are those of jmeter.properties where a file has no header.
 var jmeterColumns = strings.Split("timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect", ",")
@@ -40,29 +44,33 @@ func readJMeterCSV(r *bufio.Reader, o *output) error {
 			}
 			c = columnsOf(jmeterColumns)
 		}
-		return jmeterResult(o, strings.Clone(strings.Join(row, ",")), func(name string) string { return strings.Clone(c.get(row, name)) })
+		res, reason := jmeterResult(func(name string) string { return strings.Clone(c.get(row, name)) })
+		if reason != "" {
+			return o.skip(reason, strings.Clone(strings.Join(row, ",")))
+		}
+		return o.add(res)
 	})
 }
 
 func hasHeader(c columns) bool { _, ok := c["responseCode"]; return ok }
 
-// jmeterResult adds a sample. A response code may be a text: what failed in
+// jmeterResult reads a sample, or says why it cannot be used. A response code may be a text: what failed in
 // transport has the name of an exception.
-func jmeterResult(o *output, text string, get func(string) string) error {
+func jmeterResult(get func(string) string) (r *result, reason string) {
 	at, err := strconv.ParseInt(get("timeStamp"), 10, 64)
 	if err != nil {
-		return o.skip(noTime, text)
+		return nil, noTime
 	}
 	took, err := strconv.ParseInt(get("elapsed"), 10, 64)
 	if err != nil {
-		return o.skip(broken, text)
+		return nil, broken
 	}
-	r := &result{start: at * 1e6, end: (at + took) * 1e6, step: 1e6, url: get("URL"), client: get("threadName")}
+	r = &result{start: at * 1e6, end: (at + took) * 1e6, step: 1e6, url: get("URL"), client: get("threadName")}
 	if r.url == "" || r.url == "null" {
 		r.url = "/" + get("label")
 	}
 	r.status, _ = strconv.Atoi(get("responseCode"))
-	return o.add(r)
+	return r, ""
 }
 
 func isJMeterXML(head []byte) bool {
@@ -70,14 +78,24 @@ func isJMeterXML(head []byte) bool {
 }
 
 // readJMeterXML reads samples; those inside others are parts of them, and are
-// counted, not added.
+// counted, not added. URL, method and headers are elements of a sample, where the plan
+// has them saved (jmeter.save.saveservice.url, .request_headers and .response_headers).
 func readJMeterXML(r *bufio.Reader, o *output) error {
-	d := xml.NewDecoder(r)
+	in := &bounded{r: r}
+	d := xml.NewDecoder(in)
 	d.Strict = false
+	var s jmeterSample
 	open := 0
 	for {
+		in.begin()
 		t, err := d.Token()
 		var torn *xml.SyntaxError
+		if err != nil && open > 0 { // torn inside a sample: what was read of it counts
+			o.place = s.line
+			if failed := s.add(o); failed != nil {
+				return failed
+			}
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -88,27 +106,91 @@ func readJMeterXML(r *bufio.Reader, o *output) error {
 		}
 		switch e := t.(type) {
 		case xml.StartElement:
-			if e.Name.Local != "httpSample" && e.Name.Local != "sample" {
+			s.within = e.Name.Local
+			if !isSample(e.Name.Local) {
 				continue
 			}
-			open++
-			line, _ := d.InputPos()
-			o.place = uint64(line)
-			if open > 1 {
+			if open++; open > 1 {
+				line, _ := d.InputPos()
+				o.place = uint64(line)
 				if err := o.skip("a part of another sample", e.Name.Local); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := jmeterResult(o, e.Name.Local, func(name string) string { return attribute(&e, jmeterAttributes[name]) }); err != nil {
-				return err
+			line, _ := d.InputPos()
+			s = jmeterSample{line: uint64(line), of: e.Copy()}
+		case xml.CharData:
+			if open == 1 {
+				s.tell(e)
 			}
 		case xml.EndElement:
-			if e.Name.Local == "httpSample" || e.Name.Local == "sample" {
-				open = max(open-1, 0)
+			s.within = ""
+			if !isSample(e.Name.Local) || open == 0 {
+				continue
+			}
+			if open--; open == 0 {
+				o.place = s.line
+				if err := s.add(o); err != nil {
+					return err
+				}
 			}
 		}
 	}
+}
+
+func isSample(name string) bool { return name == "httpSample" || name == "sample" }
+
+// jmeterSample is a sample that is being read.
+type jmeterSample struct {
+	of                         xml.StartElement
+	line                       uint64
+	within                     string // the element that is open inside it
+	url, method, asked, answer string
+}
+
+const maxHeaders = 64 << 10 // bytes read of a sample's headers
+
+// tell takes the text of an element; that of bodies is passed over.
+func (s *jmeterSample) tell(text []byte) {
+	switch s.within {
+	case "java.net.URL":
+		s.url = string(text[:min(len(text), maxTarget)])
+	case "method":
+		s.method = string(text[:min(len(text), maxName)])
+	case "requestHeader":
+		s.asked = string(text[:min(len(text), maxHeaders)])
+	case "responseHeader":
+		s.answer = string(text[:min(len(text), maxHeaders)])
+	}
+}
+
+func (s *jmeterSample) add(o *output) error {
+	r, reason := jmeterResult(func(name string) string { return attribute(&s.of, jmeterAttributes[name]) })
+	if reason != "" {
+		return o.skip(reason, s.of.Name.Local)
+	}
+	if s.url != "" && s.url != "null" {
+		r.url = s.url
+	}
+	r.method, r.agent, r.idem = s.method, headerOf(s.asked, "user-agent"), headerOf(s.asked, "idempotency-key")
+	if s.answer != "" {
+		r.headers, r.after, r.millis = true, headerOf(s.answer, "retry-after"), headerOf(s.answer, "retry-after-ms")
+		if t, err := http.ParseTime(headerOf(s.answer, "date")); err == nil {
+			r.date = t.Unix()
+		}
+	}
+	return o.add(r)
+}
+
+// headerOf is a field of a block of header lines.
+func headerOf(block, name string) string {
+	for line := range strings.Lines(block) {
+		if at, value, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(at), name) {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 var jmeterAttributes = map[string]string{"timeStamp": "ts", "elapsed": "t", "label": "lb", "responseCode": "rc", "threadName": "tn", "URL": "url"}

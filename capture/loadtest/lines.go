@@ -13,6 +13,27 @@ import (
 // maxLine bounds a line: vegeta writes bodies into its own.
 const maxLine = 16 << 20
 
+// bounded hands a reader's bytes to a decoder that keeps one piece whole, however
+// long: a quote that is never closed would have it keep the rest of the input.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+// begin begins a piece.
+func (b *bounded) begin() { b.left = maxLine }
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errLong
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+var errLong = fmt.Errorf("a row or element longer than %d MiB: is a quote open?", maxLine>>20)
+
 // eachLine calls f with each line that is not blank.
 func eachLine(r *bufio.Reader, o *output, f func(line []byte) error) error {
 	s := bufio.NewScanner(r)
@@ -38,12 +59,17 @@ func eachLine(r *bufio.Reader, o *output, f func(line []byte) error) error {
 
 // eachRow calls f with each row of a CSV; the row is valid until f returns.
 func eachRow(r *bufio.Reader, o *output, f func(row []string) error) error {
-	c := csv.NewReader(io.LimitReader(r, 1<<62))
+	in := &bounded{r: r}
+	c := csv.NewReader(in)
 	c.FieldsPerRecord, c.LazyQuotes, c.ReuseRecord = -1, true, true
 	for {
+		in.begin()
 		row, err := c.Read()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
+		case errors.Is(err, errLong):
+			return fmt.Errorf("behind line %d: %w", o.place, err)
 		}
 		line, _ := c.FieldPos(0)
 		o.place = uint64(line)

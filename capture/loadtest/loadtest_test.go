@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +116,15 @@ func TestResults(t *testing.T) {
 		},
 		{
 			name: "JMeter XML", text: `<?xml version="1.0"?><testResults version="1.2"><httpSample t="250" lt="1" ts="1796026266250" s="true" lb="L" rc="503" rm="OK" tn="T 1-1"><httpSample t="1" ts="1796026266250" lb="part" rc="200" tn="T 1-1"/><java.net.URL>http://x</java.net.URL></httpSample></testResults>`,
-			start: start, end: end, status: 503, target: "/L", client: "T 1-1", resolution: time.Millisecond, read: 2,
+			start: start, end: end, status: 503, host: "x", target: "/", client: "T 1-1", resolution: time.Millisecond, read: 2,
+		},
+		{
+			name: "JMeter XML with headers", text: `<testResults version="1.2"><httpSample t="250" ts="1796026266250" lb="L" rc="429" tn="T 1-1"><httpSample t="1" ts="1" rc="200"><responseHeader>HTTP/1.1 200
+Retry-After: 9</responseHeader></httpSample><responseHeader class="java.lang.String">HTTP/1.1 429 Too Many Requests
+Retry-After : 4
+Content-Length: 1</responseHeader><requestHeader>Idempotency-Key: k
+Authorization: Bearer s3cret</requestHeader><responseData>Retry-After: 8</responseData><method>POST</method><java.net.URL>https://api/a?token=x</java.net.URL></httpSample></testResults>`,
+			start: start, end: end, status: 429, method: "POST", host: "api", target: "/a?token=***", client: "T 1-1", hint: 4 * time.Second, idem: "k", resolution: time.Millisecond, read: 2,
 		},
 		{
 			name: "hey", text: "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n0.2500,0.0005,0.0000,0.0003,0.0057,0.0002,429,1.2500\n",
@@ -173,11 +182,12 @@ func TestTornResults(t *testing.T) {
 		rows, lost int
 		truncated  bool
 	}{
-		"vegeta JSON": {`{"attack":"a","seq":0,"code":200,"timestamp":"2026-11-30T08:11:06Z","latency":1,"url":"/"}` + "\n" + `{"attack":"a","seq":1,"code":2` + "\n", 1, 1, false},
-		"JMeter XML":  {`<testResults version="1.2"><httpSample t="1" ts="1796026266250" lb="L" rc="200"/><httpSample t="1" t`, 1, 0, true},
-		"HAR":         {`{"log":{"creator":{},"entries":[{"startedDateTime":"2026-11-30T08:11:06.250Z","time":1,"request":{},"response":{"status":200}},{"startedDa`, 1, 0, true},
-		"k6 CSV":      {"metric_name,timestamp,metric_value,status\nhttp_req_duration,never,1,200\nhttp_req_duration,1796026266,NaN,200\nhttp_req_duration,1796026266,1,200\n", 1, 2, false},
-		"no time":     {"label,responseCode,responseMessage\nL,200,OK\n", 0, 1, false},
+		"vegeta JSON":             {`{"attack":"a","seq":0,"code":200,"timestamp":"2026-11-30T08:11:06Z","latency":1,"url":"/"}` + "\n" + `{"attack":"a","seq":1,"code":2` + "\n", 1, 1, false},
+		"JMeter XML":              {`<testResults version="1.2"><httpSample t="1" ts="1796026266250" lb="L" rc="200"/><httpSample t="1" t`, 1, 0, true},
+		"JMeter XML, in a sample": {`<testResults version="1.2"><httpSample t="1" ts="1796026266250" lb="L" rc="200"><method>GE`, 1, 0, true},
+		"HAR":                     {`{"log":{"creator":{},"entries":[{"startedDateTime":"2026-11-30T08:11:06.250Z","time":1,"request":{},"response":{"status":200}},{"startedDa`, 1, 0, true},
+		"k6 CSV":                  {"metric_name,timestamp,metric_value,status\nhttp_req_duration,never,1,200\nhttp_req_duration,1796026266,NaN,200\nhttp_req_duration,1796026266,1,200\n", 1, 2, false},
+		"no time":                 {"label,responseCode,responseMessage\nL,200,OK\n", 0, 1, false},
 	} {
 		out := mustRead(t, c.text)
 		if len(out.rows) != c.rows || int(out.health.SkippedTotal()) != c.lost || out.health.Truncated != c.truncated || out.health.Read != out.health.Used+out.health.SkippedTotal() {
@@ -189,6 +199,36 @@ func TestTornResults(t *testing.T) {
 	if out, err := readAll(t, io.MultiReader(strings.NewReader(text+strings.Repeat(" \n", window)), iotest.ErrReader(disk))); !errors.Is(err, disk) || len(out.rows) != 1 {
 		t.Errorf("a failing input keeps what was read: %v, %d rows", err, len(out.rows))
 	}
+}
+
+// A quote or a text that never ends does not have the rest of the input kept.
+func TestEndless(t *testing.T) {
+	endless := io.LimitReader(filler{}, 1<<30)
+	for name, head := range map[string]string{
+		"JMeter CSV": "timeStamp,elapsed,label,responseCode,responseMessage\n1796026266250,1,L,200,OK\n1796026266250,1,L,200,\"",
+		"JMeter XML": `<testResults version="1.2"><httpSample t="1" ts="1796026266250" lb="L" rc="200"/><httpSample t="1"><responseData>`,
+		"HAR":        `{"log":{"creator":{},"entries":[{"startedDateTime":"2026-11-30T08:11:06.250Z","time":1,"request":{},"response":{"status":200}},{"startedDateTime":"`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out, err := readAll(t, io.MultiReader(strings.NewReader(head), endless))
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, errLong) || len(out.rows) != 1 {
+			t.Errorf("%s: %v, %d rows", name, err, len(out.rows))
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 20*maxLine {
+			t.Errorf("%s: %d MiB were taken", name, grown>>20)
+		}
+	}
+}
+
+type filler struct{}
+
+func (filler) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
 }
 
 func TestDetectRefuses(t *testing.T) {

@@ -47,7 +47,7 @@ var kinds = []kind{
 	{name: "vegeta gob", detect: isVegetaGob, read: readVegetaGob, hints: true, one: true, notes: vegetaNotes},
 	{name: "k6 JSON", detect: isK6JSON, read: readK6JSON, notes: k6Notes},
 	{name: "k6 CSV", detect: isK6CSV, read: readK6CSV, notes: k6Notes},
-	{name: "JMeter XML", detect: isJMeterXML, read: readJMeterXML, notes: jmeterNotes},
+	{name: "JMeter XML", detect: isJMeterXML, read: readJMeterXML, notes: jmeterXMLNotes},
 	{name: "JMeter CSV", detect: isJMeterCSV, read: readJMeterCSV, notes: jmeterNotes},
 	{name: "hey CSV", detect: isHey, read: readHey, one: true, notes: []string{
 		"hey leaves out requests that failed in transport, and stops writing rows at a million: totals are too low in a storm",
