@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"time"
+
+	"stormwatch/capture"
 )
 
 func isHAR(head []byte) bool {
@@ -18,8 +19,6 @@ func isHAR(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`"log"`)) && (bytes.Contains(head, []byte(`"creator"`)) || bytes.Contains(head, []byte(`"entries"`)))
 }
 
-type harHeader struct{ Name, Value string }
-
 // harEntry is an entry of a HAR 1.2 (w3c.github.io/web-performance/specs/HAR):
 // startedDateTime, and time in milliseconds.
 type harEntry struct {
@@ -27,11 +26,12 @@ type harEntry struct {
 	Time            float64
 	Request         struct {
 		Method, URL string
-		Headers     []harHeader
+		Headers     []field
 	}
 	Response struct {
 		Status  int
-		Headers []harHeader
+		Headers []field
+		Content struct{ MimeType, Text, Encoding string }
 	}
 }
 
@@ -75,29 +75,19 @@ func harEntries(d *json.Decoder, in *bounded, o *output) error {
 		res := &result{
 			start: e.StartedDateTime.UnixNano(), end: e.StartedDateTime.Add(time.Duration(e.Time * 1e6)).UnixNano(), step: int64(time.Millisecond),
 			status: e.Response.Status, method: e.Request.Method, url: e.Request.URL, headers: true,
-			agent: header(e.Request.Headers, "user-agent"), idem: header(e.Request.Headers, "idempotency-key"),
-			after: header(e.Response.Headers, "retry-after"), millis: header(e.Response.Headers, "retry-after-ms"),
+			agent: valueOf(e.Request.Headers, "user-agent"), asked: e.Request.Headers, answer: e.Response.Headers, media: e.Response.Content.MimeType,
 		}
 		if e.StartedDateTime.IsZero() {
 			res.start = 0
 		}
-		if t, err := http.ParseTime(header(e.Response.Headers, "date")); err == nil {
-			res.date = t.Unix()
+		if e.Response.Content.Encoding == "" { // else it is in base64, since it is no text
+			res.body = []byte(e.Response.Content.Text[:min(len(e.Response.Content.Text), capture.BodyWindow)])
 		}
 		if err := o.add(res); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func header(all []harHeader, name string) string {
-	for _, h := range all {
-		if strings.EqualFold(h.Name, name) {
-			return h.Value
-		}
-	}
-	return ""
 }
 
 // harEnd tells a document that breaks off from one that is none.

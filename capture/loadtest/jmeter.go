@@ -6,9 +6,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
+
+	"stormwatch/capture"
 )
 
 var (
@@ -143,15 +144,15 @@ func isSample(name string) bool { return name == "httpSample" || name == "sample
 
 // jmeterSample is a sample that is being read.
 type jmeterSample struct {
-	of                         xml.StartElement
-	line                       uint64
-	within                     string // the element that is open inside it
-	url, method, asked, answer string
+	of                               xml.StartElement
+	line                             uint64
+	within                           string // the element that is open inside it
+	url, method, asked, answer, body string
 }
 
 const maxHeaders = 64 << 10 // bytes read of a sample's headers
 
-// tell takes the text of an element; that of bodies is passed over.
+// tell takes the text of an element.
 func (s *jmeterSample) tell(text []byte) {
 	switch s.within {
 	case "java.net.URL":
@@ -162,6 +163,8 @@ func (s *jmeterSample) tell(text []byte) {
 		s.asked = string(text[:min(len(text), maxHeaders)])
 	case "responseHeader":
 		s.answer = string(text[:min(len(text), maxHeaders)])
+	case "responseData":
+		s.body = string(text[:min(len(text), capture.BodyWindow)])
 	}
 }
 
@@ -173,24 +176,19 @@ func (s *jmeterSample) add(o *output) error {
 	if s.url != "" && s.url != "null" {
 		r.url = s.url
 	}
-	r.method, r.agent, r.idem = s.method, headerOf(s.asked, "user-agent"), headerOf(s.asked, "idempotency-key")
-	if s.answer != "" {
-		r.headers, r.after, r.millis = true, headerOf(s.answer, "retry-after"), headerOf(s.answer, "retry-after-ms")
-		if t, err := http.ParseTime(headerOf(s.answer, "date")); err == nil {
-			r.date = t.Unix()
-		}
-	}
+	r.method, r.asked, r.answer, r.headers = s.method, fieldsOf(s.asked), fieldsOf(s.answer), s.answer != ""
+	r.agent, r.media, r.body = valueOf(r.asked, "user-agent"), valueOf(r.answer, "content-type"), []byte(s.body)
 	return o.add(r)
 }
 
-// headerOf is a field of a block of header lines.
-func headerOf(block, name string) string {
+// fieldsOf takes a block of header lines apart.
+func fieldsOf(block string) (all []field) {
 	for line := range strings.Lines(block) {
-		if at, value, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(at), name) {
-			return strings.TrimSpace(value)
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			all = append(all, field{strings.TrimSpace(name), strings.TrimSpace(value)})
 		}
 	}
-	return ""
+	return all
 }
 
 var jmeterAttributes = map[string]string{"timeStamp": "ts", "elapsed": "t", "label": "lb", "responseCode": "rc", "threadName": "tn", "URL": "url"}

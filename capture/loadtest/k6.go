@@ -47,9 +47,12 @@ func readK6JSON(r *bufio.Reader, o *output) error {
 
 // k6Result puts a point together: milliseconds, and its tags.
 func k6Result(end, step int64, ms float64, tag func(string) string) *result {
-	r := &result{end: end, start: end - int64(ms*1e6), step: step, method: tag("method"), url: tag("url"), after: tag("retry_after"), logical: tag("logical")}
+	r := &result{end: end, start: end - int64(ms*1e6), step: step, method: tag("method"), url: tag("url"), logical: tag("logical")}
 	if r.url == "" {
 		r.url = tag("name")
+	}
+	if after := tag("retry_after"); after != "" {
+		r.answer = []field{{"Retry-After", after}}
 	}
 	r.status, _ = strconv.Atoi(tag("status"))
 	r.attempt, _ = strconv.Atoi(tag("attempt"))

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -28,15 +29,18 @@ type result struct {
 	method     string
 	url        string
 	agent      string
-	client     string // thread or virtual user
-	logical    string // id that all attempts at one request share
-	attempt    int    // first 1; 0 not told
-	after      string // Retry-After
-	millis     string // retry-after-ms
-	headers    bool   // response headers are known
-	idem       string // idempotency key of the request
-	date       int64
+	client     string  // thread or virtual user
+	logical    string  // id that all attempts at one request share
+	attempt    int     // first 1; 0 not told
+	asked      []field // headers of the request
+	answer     []field // headers of the response, as far as they are known
+	headers    bool    // all of these are
+	media      string  // what kind of body the response has
+	body       []byte  // and how that begins; it is looked at, and not kept
 }
+
+// field is a header, or a tag in the place of one.
+type field struct{ Name, Value string }
 
 // output turns results into batches.
 type output struct {
@@ -44,6 +48,7 @@ type output struct {
 	source *Source
 	sink   capture.Sink
 	names  *capture.Interner
+	answer *capture.Answers
 	batch  capture.Batch
 	health capture.Health
 	last   int64 // end of the latest result
@@ -58,6 +63,7 @@ func newOutput(ctx context.Context, s *Source, sink capture.Sink) *output {
 	for _, n := range s.kind.notes {
 		o.health.Note(n)
 	}
+	o.answer = capture.NewAnswers(o.names, &o.health)
 	o.batch.Names = o.names
 	o.batch.Exchanges = make([]capture.Exchange, 0, batchSize)
 	return o
@@ -124,35 +130,56 @@ func (o *output) add(r *result) error {
 // relative is the resolution of times that count from a run's start.
 const relative = 100_000 // hey writes tenths of a millisecond
 
-// signals takes waits and attempts.
+// signals takes what headers and tags say of attempts, waits and limits.
 func (o *output) signals(x *capture.Exchange, r *result) {
-	if r.idem != "" {
-		x.IdemKey = capture.HashID([]byte(r.idem))
-	} else if r.logical != "" {
+	for _, f := range r.asked {
+		name, value := []byte(f.Name), []byte(f.Value)
+		x.Declare(name, value)
+		if at := capture.AskFieldOf(name).Deadline(value, x.Start); at != 0 && (x.Deadline == 0 || at < x.Deadline) {
+			x.Deadline = at
+		}
+	}
+	if x.IdemKey == 0 && r.logical != "" {
 		x.IdemKey = capture.HashID([]byte(r.logical))
 	}
 	if r.attempt > 0 && r.attempt < 1<<15 {
 		// A client's own count from 1, which is what this counter is.
 		x.Attempt = capture.Attempt{N: uint16(r.attempt), Counter: capture.AmzAttempt}
 	}
-	if x.Outcome != capture.Answered || !r.headers && r.after == "" && r.millis == "" {
-		return
+	if x.Outcome == capture.Answered && (r.headers || len(r.answer) > 0) {
+		o.answered(x, r)
 	}
+}
+
+// answered takes what the server said.
+func (o *output) answered(x *capture.Exchange, r *result) {
 	o.health.SeesHints = true
-	x.Hint.State = capture.Absent
-	if r.millis != "" {
-		if h := capture.ParseRetryAfterMillis([]byte(r.millis)); h.Usable() || r.after == "" {
-			h.Raw = o.intern(r.millis)
-			x.Hint = h
-			return
+	if t, err := http.ParseTime(valueOf(r.answer, "date")); err == nil {
+		x.Date = t.Unix()
+	}
+	o.answer.Begin()
+	for _, f := range r.answer {
+		o.answer.Tell(capture.FieldOf([]byte(f.Name)), []byte(f.Value))
+	}
+	told := o.answer.Settle(x, true)
+	if n := min(capture.LooksAt(x.Status, []byte(r.media), false), len(r.body)); n > 0 {
+		d := capture.Decide(x.Status, r.body[:n])
+		d.Apply(x, &told, o.names)
+	}
+	if x.Reason == capture.ReasonOf(x.Status) {
+		x.Reason = x.Reason.Because(told.Mark)
+	}
+	x.Refusal(told.Reset)
+}
+
+// valueOf is the value of the first field of a name, in any case.
+func valueOf(all []field, name string) string {
+	for _, f := range all {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value
 		}
 	}
-	if r.after != "" {
-		h := capture.ParseRetryAfter([]byte(r.after), r.date, x.End/second)
-		h.Raw = o.intern(r.after)
-		x.Hint = h
-	}
-	x.Date = r.date
+	return ""
 }
 
 func (o *output) intern(s string) capture.Symbol {

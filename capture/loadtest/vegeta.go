@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,15 +31,21 @@ type vegetaResult struct {
 	Method    string
 	URL       string
 	Headers   http.Header
+	Body      []byte
 }
 
 func (v *vegetaResult) result() *result {
 	r := &result{
 		start: v.Timestamp.UnixNano(), end: v.Timestamp.Add(v.Latency).UnixNano(), step: 1, status: int(v.Code), method: v.Method, url: v.URL,
-		headers: v.Headers != nil, after: v.Headers.Get("Retry-After"), millis: v.Headers.Get("Retry-After-Ms"),
+		headers: v.Headers != nil, media: v.Headers.Get("Content-Type"),
 	}
-	if t, err := http.ParseTime(v.Headers.Get("Date")); err == nil {
-		r.date = t.Unix()
+	if v.Headers.Get("Content-Encoding") == "" {
+		r.body = v.Body
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Headers)) {
+		for _, value := range v.Headers[name] {
+			r.answer = append(r.answer, field{name, value})
+		}
 	}
 	return r
 }
@@ -87,6 +95,7 @@ func readVegetaCSV(r *bufio.Reader, o *output) error {
 			return o.skip(broken, strings.Join(row, ","))
 		}
 		v := vegetaResult{Code: uint16(code), Timestamp: time.Unix(0, at), Latency: time.Duration(took), Method: row[9], URL: row[10]}
+		v.Body, _ = base64.StdEncoding.DecodeString(row[6])
 		if text, err := base64.StdEncoding.DecodeString(row[11]); err == nil && len(text) > 0 {
 			head, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(text))).ReadMIMEHeader()
 			if err == nil || errors.Is(err, io.EOF) {
