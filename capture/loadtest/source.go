@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"stormwatch/capture"
 )
@@ -36,26 +37,43 @@ type kind struct {
 	name   string
 	detect func(head []byte) bool
 	read   func(r *bufio.Reader, o *output) error
+	shows  string   // of retries
 	notes  []string // what it cannot tell
 	hints  bool     // response headers are in it
 	one    bool     // it tells no client from another
 }
 
 var kinds = []kind{
-	{name: "vegeta JSON", detect: isVegetaJSON, read: readVegetaJSON, hints: true, one: true, notes: vegetaNotes},
-	{name: "vegeta CSV", detect: isVegetaCSV, read: readVegetaCSV, hints: true, one: true, notes: vegetaNotes},
-	{name: "vegeta gob", detect: isVegetaGob, read: readVegetaGob, hints: true, one: true, notes: vegetaNotes},
-	{name: "k6 JSON", detect: isK6JSON, read: readK6JSON, notes: k6Notes},
-	{name: "k6 CSV", detect: isK6CSV, read: readK6CSV, notes: k6Notes},
-	{name: "JMeter XML", detect: isJMeterXML, read: readJMeterXML, notes: jmeterXMLNotes},
-	{name: "JMeter CSV", detect: isJMeterCSV, read: readJMeterCSV, notes: jmeterNotes},
-	{name: "hey CSV", detect: isHey, read: readHey, one: true, notes: []string{
+	{name: "vegeta JSON", shows: vegetaShows, detect: isVegetaJSON, read: readVegetaJSON, hints: true, one: true, notes: vegetaNotes},
+	{name: "vegeta CSV", shows: vegetaShows, detect: isVegetaCSV, read: readVegetaCSV, hints: true, one: true, notes: vegetaNotes},
+	{name: "vegeta gob", shows: vegetaShows, detect: isVegetaGob, read: readVegetaGob, hints: true, one: true, notes: vegetaNotes},
+	{name: "k6 JSON", shows: k6Shows, detect: isK6JSON, read: readK6JSON, notes: k6Notes},
+	{name: "k6 CSV", shows: k6Shows, detect: isK6CSV, read: readK6CSV, notes: k6Notes},
+	{name: "JMeter XML", shows: "client (thread); headers of both sides and the body, where the plan has them saved", detect: isJMeterXML, read: readJMeterXML, notes: jmeterXMLNotes},
+	{name: "JMeter CSV", shows: "client (thread)", detect: isJMeterCSV, read: readJMeterCSV, notes: jmeterNotes},
+	{name: "hey CSV", shows: "none", detect: isHey, read: readHey, one: true, notes: []string{
 		"hey leaves out requests that failed in transport, and stops writing rows at a million: totals are too low in a storm",
 		"hey writes times since its start only: they count from 1970",
 	}},
-	{name: "Locust history", detect: isLocust, read: readLocust, notes: []string{"Locust writes counts of each second only: no chains, no waits, no statuses"}},
-	{name: "Gatling text", detect: isGatling, read: readGatling, notes: []string{"Gatling writes OK or KO: an OK is taken for 200, a KO for the status in its message"}},
-	{name: "HAR", detect: isHAR, read: readHAR, hints: true, notes: []string{"a HAR is what one browser saw: all of it is one client"}},
+	{name: "Locust history", shows: "none", detect: isLocust, read: readLocust, notes: []string{"Locust writes counts of each second only: no chains, no waits, no statuses"}},
+	{name: "Gatling text", shows: "none", detect: isGatling, read: readGatling, notes: []string{"Gatling writes OK or KO: an OK is taken for 200, a KO for the status in its message"}},
+	{name: "HAR", shows: "headers of both sides and bodies: Retry-After, limits, ids, attempt counters", detect: isHAR, read: readHAR, hints: true, notes: []string{"a HAR is what one browser saw: all of it is one client"}},
+}
+
+const (
+	vegetaShows = "headers and body of each answer: Retry-After, limits, why it was refused"
+	k6Shows     = "attempt, logical request, client and retry_after, where tags carry them"
+)
+
+// Guide lists the outputs that are read, and what each shows of retries.
+func Guide(w io.Writer) error {
+	text := "\nResults of load tests, found by content\n\n"
+	for _, k := range kinds {
+		text += fmt.Sprintf("  %-20s %s\n", k.name, strings.Join(k.notes, "; "))
+		text += fmt.Sprintf("  %-20s   retries: %s\n", "", k.shows)
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 const window = 64 << 10 // bytes by which an output is known

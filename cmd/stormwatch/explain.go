@@ -8,6 +8,7 @@ import (
 
 	"stormwatch/capture"
 	"stormwatch/capture/accesslog"
+	"stormwatch/capture/loadtest"
 	"stormwatch/capture/packet"
 )
 
@@ -53,8 +54,13 @@ func newExplain(st *streams) *cobra.Command {
 func newFormats(st *streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "formats",
-		Short: "list the log formats understood, and log lines to configure servers with",
+		Short: "list the log and load test formats understood, and log lines to configure servers with",
 		Args:  arguments(cobra.NoArgs),
-		RunE:  func(*cobra.Command, []string) error { return accesslog.Guide(st.out) },
+		RunE: func(*cobra.Command, []string) error {
+			if err := accesslog.Guide(st.out); err != nil {
+				return err
+			}
+			return loadtest.Guide(st.out)
+		},
 	}
 }
