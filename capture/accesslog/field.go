@@ -125,6 +125,7 @@ type field struct {
 	head byte    // a text that always starts so, if not 0
 	pad  bool    // blanks may stand before it
 	sum  bool    // durations that add up
+	some bool    // of a duration whose unit only a fraction tells
 	who  bool    // it names the client, whatever else it means
 	rank uint8   // of several keys for one role, the lowest is taken
 

@@ -271,7 +271,7 @@ func (r *record) at(what role, t moment) {
 // lasted reads how long a request took. Servers write "-" or -1 where they do
 // not know.
 func (r *reading) lasted(f *field, b []byte) bool {
-	if f.unit == 0 && len(b) > 0 && isDigit(b[len(b)-1]) {
+	if (f.unit == 0 || f.some && bytes.IndexByte(b, '.') < 0) && len(b) > 0 && isDigit(b[len(b)-1]) {
 		return true // a number of what is not known
 	}
 	ns, step, ok := duration(b, f.unit)

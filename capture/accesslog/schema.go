@@ -182,7 +182,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleSampling}, "sampleinterval", "sample_interval")
 	add(field{role: roleTook}, "duration", "latency", "elapsed", "took", "response_time", "responsetime", "dur", "time_taken", "elapsed_time") // where the value has a unit
 	all["event.duration"] = meaning{field: field{role: roleTook, unit: oneNano}, rank: 4}                                                      // Elastic Common Schema
-	all["request_time"] = meaning{field: field{role: roleTook, unit: second}, rank: 4}                                                         // nginx's name for it
+	all["request_time"] = meaning{field: field{role: roleTook, unit: second, some: true}, rank: 4}                                             // nginx's name for it, always with three decimals
 	return all
 }()
 

@@ -26,7 +26,8 @@ var schemas = []schema{
 		headers: []headerKeys{{"request_", requestHeader}, {"downstream_", responseHeader}},
 	},
 	{ // modules/caddyhttp/server.go: ts is written when the request has been handled; duration in seconds
-		name: "caddy-json", about: "Caddy", evidence: "Retry-After and the other response headers", marks: []string{"logger", "request.uri", "duration"},
+		name: "caddy-json", about: "Caddy", evidence: "Retry-After and the other response headers", marks: []string{"logger|resp_headers", "request.uri", "duration"},
+		must: map[string]must{"msg": {"handled request", otherStage}}, // http.log.error and reverse_proxy tell of the same request
 		fields: map[string]field{
 			"ts": {role: roleEndTime}, "duration": {role: roleTook, unit: oneSecond}, "status": {role: roleCode},
 			"request.client_ip": {role: roleAddr}, "request.remote_ip": {role: roleAddr, rank: 1}, "request.remote_addr": {role: roleAddr, rank: 2}, "request.remote_port": {role: rolePort},
@@ -69,8 +70,9 @@ var schemas = []schema{
 			"timestamp": {role: roleEndTime}, "time": {role: roleEndTime}, "properties.timetaken": {role: roleTook, unit: oneSecond}, "properties.httpstatus": {role: roleCode}, "properties.httpstatuscode": {role: roleCode},
 			"properties.clientip": {role: roleAddr}, "properties.clientport": {role: rolePort}, "properties.httpmethod": {role: roleMethod}, "properties.requesturi": {role: roleURL, rank: 1}, "properties.originalrequesturiwithargs": {role: roleURL},
 			"properties.requestquery": {role: roleQuery}, "properties.useragent": {role: roleAgent}, "properties.host": {role: roleHost, rank: 1}, "properties.originalhost": {role: roleHost},
-			"properties.transactionid": {role: roleRequestID}, "properties.trackingreference": {role: roleRequestID}, "properties.serverstatus": {role: roleUpstreamCode}, "properties.serverrouted": {role: roleServer}, "properties.errorinfo": {role: roleDetails},
+			"properties.transactionid": {role: roleRequestID}, "properties.trackingreference": {role: roleRequestID}, "properties.serverstatus": {role: roleUpstreamCode}, "properties.serverrouted": {role: roleServer}, "properties.errorinfo": {role: roleDetails}, "properties.instanceid": {role: roleMessage},
 		},
+		finish: azure,
 	},
 	{ // kubernetes.io, audit: one stage of several of a request; both ends are there
 		name: "k8s-audit", about: "Kubernetes audit, ResponseComplete", evidence: "none; clients retry with new ids", marks: []string{"auditid", "requesturi", "stage"},
@@ -161,6 +163,15 @@ func googleCloud(r *reading) fault {
 
 const otherStage fault = "another stage of a request that has a line of its own for its end"
 
+// azure: the Application Gateway of the first version, whose instances have names of
+// their own, logs timeTaken in milliseconds.
+func azure(r *reading) fault {
+	if bytes.HasPrefix(r.get(roleMessage), []byte("ApplicationGatewayRole")) {
+		r.took, r.step = r.took/1000, r.step/1000
+	}
+	return ""
+}
+
 // kubernetes names verbs, not methods.
 func kubernetes(r *reading) fault {
 	if m, ok := kubernetesVerbs[string(r.get(roleMethod))]; ok {
@@ -175,6 +186,13 @@ var kubernetesVerbs = map[string][]byte{
 
 // apiGateway: it says itself what refused.
 func apiGateway(r *reading) fault {
+	if key := r.get(rolePath); key != nil && key[0] != '/' { // the routeKey of an HTTP API: GET /pets/{id}
+		if method, path := splitRequest(key); len(path) > 0 {
+			if r.text[rolePath] = path; r.get(roleMethod) == nil {
+				r.set(roleMethod, method)
+			}
+		}
+	}
 	switch string(r.get(roleDetails)) {
 	case "THROTTLED", "QUOTA_EXCEEDED":
 		r.set(roleLimited, limiterRefused)

@@ -291,7 +291,7 @@ func (f *Format) ignores(why fault) bool {
 	switch why {
 	case noStatusKey, noRequestKey, otherStage:
 		return f.marks != nil
-	case delayed, dryRun, noRefusal:
+	case delayed, dryRun, noRefusal, noRequestColumn:
 		return true
 	}
 	return false
