@@ -102,3 +102,55 @@ func TestLinesBesideTheRequest(t *testing.T) {
 		},
 	})
 }
+
+// What applications put before the lines of their access log is taken off, and its
+// time serves lines that have none.
+func TestLinesOfApplications(t *testing.T) {
+	const (
+		common = `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] "GET /a HTTP/1.1" 429 25`
+		agents = common + ` "-" "x/1"`
+		object = `{"remote_ip": "192.0.2.1", "method": "GET", "uri": "/a", "status": 429, "duration": "25ms"}`
+	)
+	want := variant{rows: 6, client: "192.0.2.1", method: "GET", target: "/a", status: 429}
+	var cases []variant
+	for _, c := range []struct {
+		name, line string
+		start, end time.Duration
+	}{
+		{"Reactor Netty", `2026-11-30 08:11:06.500  INFO 1 --- [or-http-epoll-1] reactor.netty.http.server.AccessLog      : ` + common, 0, 0},
+		{"Spring Boot 3", `2026-11-30T08:11:06.500Z  INFO 1 --- [gw] [or-http-epoll-1] r.n.http.server.AccessLog : ` + common + ` 25`, 0, 0},
+		{"WildFly", `2026-11-30 08:11:06,500 INFO  [io.undertow.accesslog] (default task-1) ` + agents, 0, 0},
+		{"Hypercorn", `[2026-11-30 08:11:06 +0000] [8] [INFO] ` + agents, 0, 0},
+		{"Python's logging", `INFO:werkzeug:192.0.2.1 - - [30/Nov/2026 08:11:06] "GET /a HTTP/1.1" 429 -`, 0, 0},
+		{"the same, with a port", `INFO:access:192.0.2.1:4000 - - [30/Nov/2026 08:11:06] "GET /a HTTP/1.1" 429 -`, 0, 0},
+		{"nginx to journald, twice named", `Nov 30 08:11:06 web1 nginx[77]: web1 nginx: ` + agents, 0, 0},
+		{"syslog without a colon", `<190>2026-11-30T08:11:06Z web1 nginx ` + agents, 0, 0},
+		{"docker service logs", `shop_web.1.n6a7b8c9d0e1@node-1    | ` + agents, 0, 0},
+		{"uvicorn with a time", `2026-11-30 08:11:06,500 INFO:     192.0.2.1:4000 - "GET /a HTTP/1.1" 429 Too Many Requests`, 500 * time.Millisecond, 500 * time.Millisecond},
+		{"uvicorn with more", `2026-11-30 08:11:06,500 - uvicorn.access - INFO - 192.0.2.1:4000 - "GET /a HTTP/1.1" 429`, 500 * time.Millisecond, 500 * time.Millisecond},
+		{"Werkzeug in colour", "192.0.2.1 - - [30/Nov/2026 08:11:06] \"\x1b[31m\x1b[1mGET /a HTTP/1.1\x1b[0m\" 429 -", 0, 0},
+		{"zap's console", "2026-11-30T08:11:06.500Z\tINFO\thttp/log.go:12\trequest\t" + object, 475 * time.Millisecond, 500 * time.Millisecond},
+		{"fluentd's files", "2026-11-30T08:11:06+00:00\tnginx.access\t" + `{"remote":"192.0.2.1","host":"-","user":"-","method":"GET","path":"/a","code":"429","size":"25","referer":"-","agent":"x"}`, 0, 0},
+		{"Python's logging of JSON", `INFO:access:  ` + `{"time": "2026-11-30T08:11:06.5Z", "remote_addr": "192.0.2.1", "method": "GET", "path": "/a", "status": 429}`, 500 * time.Millisecond, 500 * time.Millisecond},
+		{"forwarded for, where the address is", `192.0.2.1, 10.0.0.2 - - [30/Nov/2026:08:11:06 +0000] "GET /a HTTP/1.1" 429 25 "-" "x"`, 0, 0},
+	} {
+		v := want
+		v.name, v.text, v.start, v.end = c.name, strings.Repeat(c.line+"\n", v.rows), int64(c.start), int64(c.end)
+		cases = append(cases, v)
+	}
+	checkVariants(t, cases)
+	mixed := "192.0.2.1 - - [30/Nov/2026 08:11:06] \"\x1b[33mGET /a HTTP/1.1\x1b[0m\" 429 -\n192.0.2.1 - - [30/Nov/2026 08:11:06] \"GET /a HTTP/1.1\" 200 -\n"
+	if out := mustRead(t, mixed, Options{}); len(out.rows) != 2 || out.rows[0].target != "/a" || out.rows[1].target != "/a" || out.health.SkippedTotal() != 0 {
+		t.Errorf("some in colour: %+v, %+v", out.rows, out.health.Skipped)
+	}
+}
+
+// Caddy's console encoder has the time before the object.
+func TestCaddyConsole(t *testing.T) {
+	const line = "2026/11/30 08:11:06.500\tINFO\thttp.log.access.log0\thandled request\t" +
+		`{"request": {"remote_ip": "192.0.2.1", "method": "GET", "host": "api.example", "uri": "/a", "headers": {"User-Agent": ["x"]}}, "duration": 0.25, "status": 429, "resp_headers": {"Retry-After": ["3"]}}` + "\n"
+	checkVariants(t, []variant{{"console", strings.Repeat(line, 3), 3, "192.0.2.1", "GET", "api.example", "/a", 429, 250e6, 500e6}})
+	if x := mustRead(t, line, Options{}).rows[0]; x.Hint.Wait != 3*second {
+		t.Errorf("hint %+v", x.Hint)
+	}
+}
