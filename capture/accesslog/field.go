@@ -59,6 +59,8 @@ const (
 	roleMessage            // the line that a collector's JSON carries
 	roleAnswer             // any other header of the response that tells of waits or limits
 	roleDeadline           // when the caller stops waiting
+	roleDay                // of the end, where the time of day stands apart
+	roleHour               //
 	roles                  // how many there are
 )
 
@@ -87,7 +89,7 @@ var roleNames = [roles]string{
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",
 	roleCounter: "counter", roleShown: "response headers", roleMessage: "line",
-	roleAnswer: "limit", roleDeadline: "deadline",
+	roleAnswer: "limit", roleDeadline: "deadline", roleDay: "day", roleHour: "time of day",
 }
 
 // String returns the name of a role; "" for none.

@@ -2,6 +2,7 @@ package accesslog
 
 import (
 	"bytes"
+	"maps"
 	"time"
 )
 
@@ -36,7 +37,7 @@ var schemas = []schema{
 		headers: []headerKeys{{"request.headers.", requestHeader}, {"resp_headers.", responseHeader}},
 	},
 	{ // Istio's and Envoy Gateway's defaults: start_time is the request's, duration in ms
-		name: "envoy-json", about: "Istio's and Envoy Gateway's JSON", evidence: "flags (URX, UO, RL), who answered, request id; tries where upstream_request_attempt_count is added", marks: []string{"start_time", "response_code", "response_flags|downstream_remote_address"},
+		name: "envoy-json", about: "Istio's and Envoy Gateway's JSON", evidence: "flags (URX, UO, RL), who answered, request id; tries where upstream_request_attempt_count is added", marks: []string{"start_time|@timestamp", "response_code", "response_flags|downstream_remote_address"},
 		fields: map[string]field{
 			"start_time": {role: roleStartTime}, "duration": {role: roleTook, unit: oneMilli}, "response_code": {role: roleCode}, "response_flags": {role: roleFlags}, "response_code_details": {role: roleDetails},
 			"method": {role: roleMethod}, "path": {role: roleTarget}, "x-envoy-origin-path": {role: roleTarget}, "authority": {role: roleHost}, ":authority": {role: roleHost},
@@ -44,7 +45,46 @@ var schemas = []schema{
 			"request_id": {role: roleRequestID}, "x-request-id": {role: roleRequestID}, "downstream_remote_address": {role: roleAddr}, "upstream_host": {role: roleServer}, "upstream_cluster": {role: roleCluster},
 			"upstream_request_attempt_count": {role: roleAttempts}, "retry_after": {role: roleRetryAfter}, "retry-after": {role: roleRetryAfter},
 		},
-		fallback: true,
+		fallback: true, finish: envoy,
+	},
+	{ // linkerd2-proxy, access log in JSON: timestamp is when the request came
+		name: "linkerd-json", about: "Linkerd's access log in JSON", evidence: "none", marks: []string{"processing_ns", "total_ns", "status"},
+		fields: map[string]field{
+			"timestamp": {role: roleStartTime}, "total_ns": {role: roleTook, unit: oneNano}, "status": {role: roleCode}, "client.addr": {role: roleAddr}, "method": {role: roleMethod}, "uri": {role: roleURL}, "host": {role: roleHost},
+			"user_agent": {role: roleAgent}, "trace_id": {role: roleRequestID},
+		},
+	},
+	{ // www.fastly.com/documentation, "Useful log formats": its example notes time.start
+		name: "fastly-json", about: "Fastly's example in JSON", evidence: "what its keys name", marks: []string{"fastly_server|fastly_is_edge", "response_status|status"}, fallback: true,
+		fields: map[string]field{"timestamp": {role: roleStartTime}, "time_start": {role: roleStartTime}, "time_elapsed": {role: roleTook, unit: oneMicro}, "url": {role: roleTarget}},
+	},
+	{ // docs.aws.amazon.com, standard logging v2 in JSON: the fields of the text, day and time apart
+		name: "cloudfront-json", about: "AWS CloudFront in JSON", evidence: "who refused (x-edge-detailed-result-type)", marks: []string{"sc-status", "x-edge-location|x-edge-request-id|x-edge-result-type", "cs-uri-stem"},
+		fields: cloudfrontKeys(), finish: dayAndHour,
+	},
+	{ // apisix/utils/log-util.lua: start_time in ms, latency from then on in ms
+		name: "apisix-json", about: "APISIX's http-logger and its kin", evidence: "Retry-After", marks: []string{"apisix_latency", "start_time", "latency"},
+		fields: map[string]field{
+			"start_time": {role: roleStartTime, unit: oneMilli}, "latency": {role: roleTook, unit: oneMilli}, "response.status": {role: roleCode}, "request.method": {role: roleMethod}, "request.uri": {role: roleTarget}, "client_ip": {role: roleAddr},
+			"upstream": {role: roleServer}, "consumer.username": {role: roleUser}, "response.headers": {role: roleShown},
+		},
+		headers: []headerKeys{{"request.headers.", requestHeader}, {"response.headers.", responseHeader}},
+	},
+	{ // pino-http/logger.js: responseTime in ms, written when the answer has been sent, with all its headers
+		name: "pino-http", about: "Node's pino-http", evidence: "Retry-After, where its serializers keep headers", marks: []string{"req", "res", "responsetime"}, fallback: true,
+		fields: map[string]field{"responsetime": {role: roleTook, unit: oneMilli}, "res.headers": {role: roleShown}}, finish: withRequest,
+	},
+	{ // Serilog.AspNetCore/RequestLoggingMiddleware.cs: Elapsed in ms, written at the end
+		name: "serilog-json", about: "Serilog's request logging in JSON", evidence: "none", marks: []string{"requestmethod", "requestpath", "statuscode", "elapsed"}, fallback: true,
+		fields: map[string]field{"elapsed": {role: roleTook, unit: oneMilli}, "properties.elapsed": {role: roleTook, unit: oneMilli}}, finish: withRequest,
+	},
+	{ // logstash-logback-encoder, LogstashAccessEncoder: elapsed_time in ms
+		name: "logback-access", about: "Logback's access log in JSON", evidence: "none", marks: []string{"requested_uri", "status_code", "elapsed_time"}, fallback: true,
+		fields: map[string]field{"elapsed_time": {role: roleTook, unit: oneMilli}},
+	},
+	{ // labstack/echo/middleware/logger.go, samber/slog-http: latency in ns, as Go's time.Duration comes in JSON
+		name: "echo-json", about: "Echo's logger and slog-http in JSON", evidence: "none", marks: []string{"latency_human|route", "latency", "status", "uri|params"}, fallback: true,
+		fields: map[string]field{"latency": {role: roleTook, unit: oneNano}, "response.latency": {role: roleTook, unit: oneNano}}, finish: withRequest,
 	},
 	{ // developers.cloudflare.com/logs, HTTP requests: both ends; ns, s or RFC 3339
 		name: "cloudflare-json", about: "Cloudflare Logpush, HTTP requests", evidence: "the origin's status, actions of the edge, sampling", marks: []string{"edgeresponsestatus", "clientrequesturi|clientrequestpath|rayid"},
@@ -162,6 +202,40 @@ func googleCloud(r *reading) fault {
 }
 
 const otherStage fault = "another stage of a request that has a line of its own for its end"
+
+// envoy: what collectors and Contour call @timestamp is when the line was taken in, and
+// in Contour's own logs, which have no start_time, when the request came.
+func envoy(r *reading) fault {
+	if r.start.step == 0 {
+		r.start = r.end
+	}
+	r.end = moment{}
+	return ""
+}
+
+// cloudfrontKeys are the columns of CloudFront as keys.
+func cloudfrontKeys() map[string]field {
+	all := maps.Clone(w3cFields)
+	all["date"], all["time"] = field{role: roleDay}, field{role: roleHour}
+	all["time-taken"] = field{role: roleTook, unit: oneSecond}
+	return all
+}
+
+// dayAndHour joins a date and a time of day, in UTC.
+func dayAndHour(r *reading) fault {
+	day, hour := r.get(roleDay), r.get(roleHour)
+	if len(day) != len("2026-11-30") || len(hour) != len("08:11:06") {
+		return ""
+	}
+	var text [len("2026-11-30 08:11:06")]byte
+	copy(text[copy(text[:], day):], " ")
+	copy(text[len(day)+1:], hour)
+	if t, n := r.clock.read(&isoLayout, text[:]); n == len(text) {
+		t.wall = false
+		r.at(roleEndTime, t)
+	}
+	return ""
+}
 
 // azure: the Application Gateway of the first version, whose instances have names of
 // their own, logs timeTaken in milliseconds.

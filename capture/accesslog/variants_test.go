@@ -154,3 +154,48 @@ func TestCaddyConsole(t *testing.T) {
 		t.Errorf("hint %+v", x.Hint)
 	}
 }
+
+// Keys are found however their writer spells them, and within the objects that loggers
+// and collectors put them in; durations are in the unit of who is known to write them.
+func TestKeysOfLoggers(t *testing.T) {
+	const ms = time.Millisecond
+	want := variant{rows: 2, client: "192.0.2.1", method: "GET", target: "/a", status: 429}
+	var cases []variant
+	for _, c := range []struct {
+		name, line, host string
+		start, end       time.Duration
+	}{
+		{"camel case", `{"timestamp":"2026-11-30T08:11:06.500Z","requestMethod":"GET","requestPath":"/a","responseCode":429,"durationMs":25,"clientIp":"192.0.2.1","userAgent":"x"}`, "", 475 * ms, 500 * ms},
+		{"Envoy, keys of one's own", `{"startTime":"2026-11-30T08:11:06.475Z","requestMethod":"GET","requestPath":"/a","responseCode":429,"responseFlags":"RL","durationMs":25,"clientAddress":"192.0.2.1:50"}`, "", 475 * ms, 500 * ms},
+		{"Contour", `{"@timestamp":"2026-11-30T08:11:06.475Z","authority":"api.example","bytes_received":0,"downstream_remote_address":"192.0.2.1:50","duration":25,"method":"GET","path":"/a","response_code":429,"response_flags":"-","upstream_host":"10.0.0.1:80","upstream_service_time":"24"}`, "api.example", 475 * ms, 500 * ms},
+		{"Envoy through Filebeat", `{"@timestamp":"2026-11-30T08:11:09.000Z","start_time":"2026-11-30T08:11:06.475Z","duration":25,"method":"GET","path":"/a","response_code":429,"response_flags":"-","downstream_remote_address":"192.0.2.1:50"}`, "", 475 * ms, 500 * ms},
+		{"Linkerd", `{"client.addr":"192.0.2.1:5000","client.id":"web.prod","host":"api.example","method":"GET","processing_ns":"34472","request_bytes":"","response_bytes":"12","status":429,"timestamp":"2026-11-30T08:11:06.475000000Z","total_ns":"25000000","trace_id":"","uri":"http://api.example/a","user_agent":"x","version":"HTTP/2.0"}`, "api.example", 475 * ms, 500 * ms},
+		{"CloudFront in JSON", `{"date":"2026-11-30","time":"08:11:06","x-edge-location":"FRA2","c-ip":"192.0.2.1","cs-method":"GET","cs(Host)":"d1.cloudfront.net","cs-uri-stem":"/a","sc-status":"429","cs(User-Agent)":"x","cs-uri-query":"-","x-edge-result-type":"Error","time-taken":"0.025"}`, "d1.cloudfront.net", -25 * ms, 0},
+		{"APISIX", `{"start_time":1796026266475,"latency":25,"upstream_latency":20,"apisix_latency":5,"client_ip":"192.0.2.1","request":{"method":"GET","uri":"/a","headers":{"host":"api.example"}},"response":{"status":429,"headers":{"retry-after":"3"}},"upstream":"10.0.0.1:80"}`, "api.example", 475 * ms, 500 * ms},
+		{"pino-http", `{"level":30,"time":1796026266500,"req":{"id":1,"method":"GET","url":"/a","headers":{"host":"api.example"},"remoteAddress":"192.0.2.1","remotePort":7},"res":{"statusCode":429,"headers":{"retry-after":"3"}},"responseTime":25,"msg":"request errored"}`, "api.example", 475 * ms, 500 * ms},
+		{"express-winston", `{"level":"info","message":"HTTP GET /a","meta":{"req":{"url":"/a","headers":{"host":"api.example"},"method":"GET","originalUrl":"/a"},"res":{"statusCode":429},"ip":"192.0.2.1","responseTime":25},"timestamp":"2026-11-30T08:11:06.500Z"}`, "api.example", 500 * ms, 500 * ms},
+		{"Serilog, compact", `{"@t":"2026-11-30T08:11:06.5000000Z","@mt":"HTTP {RequestMethod} {RequestPath} responded {StatusCode} in {Elapsed:0.0000} ms","@r":["25.0000"],"RequestMethod":"GET","RequestPath":"/a","StatusCode":429,"Elapsed":25.0,"ClientIp":"192.0.2.1"}`, "", 475 * ms, 500 * ms},
+		{"Serilog", `{"Timestamp":"2026-11-30T08:11:06.5000000+00:00","Level":"Information","Properties":{"RequestMethod":"GET","RequestPath":"/a","StatusCode":429,"Elapsed":25.0,"ClientIp":"192.0.2.1"}}`, "", 475 * ms, 500 * ms},
+		{"ASP.NET's console", `{"Timestamp":"2026-11-30T08:11:06.500Z","EventId":2,"Category":"Microsoft.AspNetCore.Hosting.Diagnostics","Message":"Request finished HTTP/1.1 GET /a","State":{"ElapsedMilliseconds":25.0,"StatusCode":429,"Method":"GET","Host":"api.example","Path":"/a","RemoteIp":"192.0.2.1"}}`, "api.example", 475 * ms, 500 * ms},
+		{"Logback", `{"@timestamp":"2026-11-30T08:11:06.500Z","@version":"1","method":"GET","status_code":429,"requested_url":"GET /a HTTP/1.1","requested_uri":"/a","remote_host":"192.0.2.1","elapsed_time":25}`, "", 475 * ms, 500 * ms},
+		{"Echo", `{"time":"2026-11-30T08:11:06.5Z","id":"","remote_ip":"192.0.2.1","host":"api.example","method":"GET","uri":"/a","status":429,"error":"","latency":25000000,"latency_human":"25ms"}`, "api.example", 475 * ms, 500 * ms},
+		{"slog-http", `{"time":"2026-11-30T08:11:06.500Z","level":"WARN","msg":"429","request":{"time":"2026-11-30T08:11:06.475Z","method":"GET","host":"api.example","path":"/a","query":"","params":{},"route":"","ip":"192.0.2.1:5000","length":0},"response":{"time":"2026-11-30T08:11:06.500Z","latency":25000000,"status":429,"length":12},"id":"r"}`, "api.example", 475 * ms, 500 * ms},
+		{"OpenTelemetry", `{"timestamp":"2026-11-30T08:11:06.500Z","attributes":{"http.request.method":"GET","url.path":"/a","http.response.status_code":429,"client.address":"192.0.2.1","server.address":"api.example"}}`, "api.example", 500 * ms, 500 * ms},
+		{"Google's containers", `{"insertId":"x","jsonPayload":{"method":"GET","path":"/a","status":429,"duration_ms":25,"client_ip":"192.0.2.1"},"resource":{"type":"k8s_container"},"timestamp":"2026-11-30T08:11:06.500Z"}`, "", 475 * ms, 500 * ms},
+		{"Fluent Bit, merged", `{"date":1796026266.5,"stream":"stdout","log_processed":{"status":429,"method":"GET","uri":"/a","remote_addr":"192.0.2.1"},"kubernetes":{"pod_name":"p","host":"node1"}}`, "", 500 * ms, 500 * ms},
+		{"Fastly", `{"timestamp":"2026-11-30T08:11:06+0000","client_ip":"192.0.2.1","host":"api.example","url":"/a","request_method":"GET","request_user_agent":"x","response_state":"ERROR","response_status":429,"fastly_server":"cache-fra","fastly_is_edge":true,"time_elapsed":25000}`, "api.example", 0, 25 * ms},
+	} {
+		v := want
+		v.name, v.text, v.host, v.start, v.end = c.name, strings.Repeat(c.line+"\n", v.rows), c.host, int64(c.start), int64(c.end)
+		cases = append(cases, v)
+	}
+	checkVariants(t, cases)
+	for name, line := range map[string]string{"pino-http": cases[7].text, "APISIX": cases[6].text} {
+		if x := mustRead(t, line, Options{}).rows[0]; x.Hint.Wait != 3*second {
+			t.Errorf("%s: hint %+v", name, x.Hint)
+		}
+	}
+	if x := mustRead(t, `{"timestamp":"2026-11-30T08:11:06.500Z","attributes":{"http.request.method":"GET","url.path":"/a","http.response.status_code":200,"http.request.resend_count":2}}`+"\n", Options{}).rows[0]; x.Attempt.N != 3 {
+		t.Errorf("sent anew twice: %+v", x.Attempt)
+	}
+}
