@@ -32,6 +32,23 @@ const (
 	tornErrors fault = "a limiter's line that is torn"
 )
 
+// beside is what stands between the lines of an access log where a container writes both
+// to one stream. What a limiter refused has a line there as well, so that it must not
+// count twice.
+const beside fault = "a line of the server's error log: how a request ended is in its access log"
+
+// ofErrorLog tells whether a line is of nginx's error.log, or of Apache's
+// (server/log.c: [Mon Nov 30 08:11:06.123456 2026] [core:error] ...).
+func ofErrorLog(line []byte) bool {
+	if len(line) < 30 {
+		return false
+	}
+	if line[0] == '[' {
+		return line[4] == ' ' && line[8] == ' ' && line[14] == ':' && month(line[5:8]) != 0 && bytes.Contains(line, []byte("] ["))
+	}
+	return line[4] == '/' && line[7] == '/' && line[10] == ' ' && line[19] == ' ' && line[20] == '[' && bytes.IndexByte(line[20:], '#') > 0
+}
+
 func (e *errorLog) cut(line []byte, r *reading) fault {
 	r.reset()
 	switch {

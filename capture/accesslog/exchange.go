@@ -107,7 +107,7 @@ func (b *builder) what(x *capture.Exchange) {
 	method, to := r.get(roleMethod), r.get(roleTarget)
 	if r.shows(roleRequest) && len(method) == 0 && len(to) == 0 && len(r.get(rolePath)) == 0 && len(r.get(roleURL)) == 0 {
 		method, to = splitRequest(r.text[roleRequest])
-	} else if method != nil && !isMethod(method) {
+	} else if method = bytes.TrimRight(method, " "); method != nil && !isMethod(method) {
 		method = nil
 	}
 	x.Method = b.intern(method)

@@ -208,6 +208,12 @@ func (g *Guess) choose() {
 		}
 	}
 	left := slices.Clone(first.lines)
+	for j, line := range g.samples {
+		if !left[j] && !first.format.beside && ofErrorLog(line) {
+			left[j] = true
+			g.read++
+		}
+	}
 	for len(g.formats) < 4 {
 		var more *scored
 		gain := g.lines / 20
@@ -291,7 +297,7 @@ func (f *Format) ignores(why fault) bool {
 	switch why {
 	case noStatusKey, noRequestKey, otherStage:
 		return f.marks != nil
-	case delayed, dryRun, noRefusal, noRequestColumn:
+	case delayed, dryRun, noRefusal, beside, noRequestColumn:
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -197,5 +198,62 @@ func TestKeysOfLoggers(t *testing.T) {
 	}
 	if x := mustRead(t, `{"timestamp":"2026-11-30T08:11:06.500Z","attributes":{"http.request.method":"GET","url.path":"/a","http.response.status_code":200,"http.request.resend_count":2}}`+"\n", Options{}).rows[0]; x.Attempt.N != 3 {
 		t.Errorf("sent anew twice: %+v", x.Attempt)
+	}
+}
+
+// What a limiter refused stands in both logs of a server; where they are in one stream it
+// counts once, and other errors are no lines that cannot be read.
+func TestErrorLogBesideTheAccessLog(t *testing.T) {
+	access := func(i, status int) string {
+		return fmt.Sprintf(`192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] "GET /%d HTTP/1.1" %d 25 "-" "x"`+"\n", i, status)
+	}
+	const limited = `2026/11/30 08:11:06 [error] 29#29: *7 limiting requests, excess: 0.500 by zone "api", client: 192.0.2.1, server: _, request: "GET /1 HTTP/1.1", host: "a"` + "\n"
+	const refused = `2026/11/30 08:11:06 [error] 29#29: *8 connect() failed (111: Connection refused) while connecting to upstream, client: 192.0.2.1, server: _, request: "GET /2 HTTP/1.1", upstream: "http://10.0.0.1:80/2", host: "a"` + "\n"
+	const apache = `[Mon Nov 30 08:11:06.123456 2026] [proxy:error] [pid 9:tid 8] [client 192.0.2.1:40] AH01114: HTTP: failed to make connection to backend: 10.0.0.1` + "\n"
+	for name, c := range map[string]struct {
+		text string
+		rows int
+	}{
+		"few errors":       {strings.Repeat(access(0, 200)+access(1, 503)+limited, 40), 80},
+		"mostly errors":    {strings.Repeat(access(2, 502)+refused+refused+limited, 40), 40},
+		"the errors first": {strings.Repeat(limited, 250) + strings.Repeat(access(1, 503), 40), 290},
+		"Apache's":         {strings.Repeat(access(2, 502)+apache, 40), 40},
+		"alone":            {strings.Repeat(limited+refused, 40), 40},
+	} {
+		out := mustRead(t, c.text, Options{})
+		if len(out.rows) != c.rows || out.health.Unreadable() != 0 {
+			t.Errorf("%s: %d rows, want %d; %+v", name, len(out.rows), c.rows, out.health.Skipped)
+		}
+	}
+}
+
+// More formats of programs that are widely used.
+func TestMoreFormats(t *testing.T) {
+	const ms = time.Millisecond
+	want := variant{rows: 2, client: "192.0.2.1", method: "GET", target: "/a?q=1", status: 429}
+	var cases []variant
+	for _, c := range []struct {
+		name, line, host string
+		start, end       time.Duration
+	}{
+		{"APISIX", `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] api.example:9080 "GET /a?q=1 HTTP/1.1" 429 25 0.025 "-" "x/1" 10.0.0.1:80, 10.0.0.2:80 502, 429 0.001, 0.002 "http://api.example:9080"`, "", -25 * ms, 0},
+		{"APISIX, no server", `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] api.example "GET /a?q=1 HTTP/1.1" 429 25 0.000 "-" "x/1" - - - "http://api.example"`, "api.example", 0, 0},
+		{"Gin", `[GIN] 2026/11/30 - 08:11:06 | 429 |   25.5ms |       192.0.2.1 | GET      "/a?q=1"`, "", -25500 * time.Microsecond, 0},
+		{"Gin, in colour", "[GIN] 2026/11/30 - 08:11:06 |\x1b[90;43m 429 \x1b[0m|      25ms |       192.0.2.1 |\x1b[97;44m GET     \x1b[0m \"/a?q=1\"", "", -25 * ms, 0},
+		{"chi", `2026/11/30 08:11:06 [box/Rq7-000001] "GET http://api.example/a?q=1 HTTP/1.1" from 192.0.2.1:5000 - 429 12B in 25ms`, "api.example", -25 * ms, 0},
+		{"API Gateway, CLF", `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000]"GET /a?q=1 HTTP/1.1" 429 12 c6af9ac6-7b61`, "", 0, 0},
+		{"API Gateway, CSV", `192.0.2.1,-,-,30/Nov/2026:08:11:06 +0000,GET,/a?q=1,HTTP/1.1,429,12,c6af9ac6-7b61`, "", 0, 0},
+		{"CloudFront, real time", "1796026266.500\t192.0.2.1\t0.002\t429\t512\tGET\thttps\td1.cloudfront.net\t/a?q=1\t57\tFRA2-C1\treq==\tapi.example\t0.025\tHTTP/2.0\tIPv4\tcurl/8.5\t-\t-\tq=1\tError\t-\tTLSv1.3\tX\tMiss\t-\t-\ttext/html\t512\t-\t-\t5000\tMiss\tDE\tgzip\t*/*\t*\thost:x\thost\t5", "api.example", 475 * ms, 500 * ms},
+	} {
+		v := want
+		if c.name == "APISIX" {
+			c.host = "api.example:9080"
+		}
+		v.name, v.text, v.host, v.start, v.end = c.name, strings.Repeat(c.line+"\n", v.rows), c.host, int64(c.start), int64(c.end)
+		cases = append(cases, v)
+	}
+	checkVariants(t, cases)
+	if out := mustRead(t, cases[0].text, Options{}); len(out.rows[0].tries) != 2 || out.rows[0].tries[0].Status != 502 || out.health.Retries != 2 {
+		t.Errorf("APISIX: tries %+v, %d retries", out.rows[0].tries, out.health.Retries)
 	}
 }
