@@ -30,7 +30,7 @@ func aliasOf(key string) meaning {
 
 // holders are keys under which loggers and collectors put what a program logs.
 var holders = map[string]bool{
-	"meta": true, "fields": true, "data": true, "context": true, "properties": true, "state": true, "jsonpayload": true, "log_processed": true, "log": true, "attributes": true,
+	"meta": true, "fields": true, "data": true, "context": true, "contextmap": true, "mdc": true, "properties": true, "state": true, "jsonpayload": true, "log_processed": true, "log": true, "attributes": true,
 	"extra": true, "payload": true, "record": true, "request": true, "response": true, "req": true, "res": true, "json": true, "access": true, "message": true, "msg": true, "http": true,
 }
 
@@ -114,7 +114,7 @@ var aliases = func() map[string]meaning {
 			all[n] = meaning{field: f, rank: uint8(min(10+i, 250))}
 		}
 	}
-	add(field{role: roleEndTime}, "msec", "end_time", "end", "event.end", "@timestamp", "timestamp", "time", "ts", "datetime", "date", "@t", "time_iso8601", "time_local", "logged_at", "timestamp_ns")
+	add(field{role: roleEndTime}, "msec", "end_time", "end", "event.end", "@timestamp", "timestamp", "time", "ts", "datetime", "date", "asctime", "timestamp_ms", "ts_ms", "time_millis", "@t", "t", "time_iso8601", "time_local", "logged_at", "timestamp_ns")
 	add(field{role: roleStartTime}, "start_time", "start", "started_at", "event.start", "request_start", "startutc", "starteddatetime", "requesttime", "requesttimeepoch")
 	add(field{role: roleCode}, "status", "status_code", "statuscode", "response_code", "http.response.status_code", "http.status_code", "response.status", "resp.status", "http_status", "http_status_code", "httpstatus", "sc_status", "response_status", "response_status_code", "response.status_code", "http_response_code", "res.statuscode", "res.status", "code", "downstreamstatus", "edgeresponsestatus")
 	add(field{role: roleForwarded}, "x_forwarded_for", "x_forward_for", "xff", "http_x_forwarded_for", "forwarded_for", "fwd")
@@ -126,7 +126,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleURL}, "url", "url.full", "url.original", "http.url", "request_url", "requesturl")
 	add(field{role: rolePath}, "path", "url.path", "request_path", "uri_path", "http.path", "resourcepath", "endpoint", "route")
 	add(field{role: roleQuery}, "query", "query_string", "request_query", "querystring", "args", "url.query", "http.query")
-	add(field{role: roleHost}, "http_host", "vhost", "authority", ":authority", "server_name", "request_host", "url.domain", "server.address", "http.host", "host", "domain", "domainname")
+	add(field{role: roleHost}, "http_host", "vhost", "authority", ":authority", "server_name", "request_host", "url.domain", "server.address", "http.host", "http.hostname", "host", "domain", "domainname")
 	add(field{role: roleAgent}, "user_agent", "http_user_agent", "useragent", "ua", "agent", "user_agent.original", "http.user_agent", "http_agent", "request_user_agent")
 	add(field{role: roleRequestID}, "request_id", "x_request_id", "req_id", "requestid", "http_x_request_id", "http.request.id", "correlation_id", "traceparent", "trace_id", "trace.id", "rayid", "id")
 	add(field{role: roleUpstreamCode}, "upstream_status", "upstream.status", "originstatus", "originresponsestatus")
@@ -150,7 +150,9 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleCluster}, "upstream_cluster")
 	add(field{role: roleSampling}, "sampleinterval", "sample_interval")
 	add(field{role: roleTook}, "duration", "latency", "elapsed", "took", "latency_human", "response_time", "responsetime", "dur", "time_taken", "elapsed_time") // where the value has a unit
-	all["event.duration"] = meaning{field: field{role: roleTook, unit: oneNano}, rank: 4}                                                                       // Elastic Common Schema
-	all["request_time"] = meaning{field: field{role: roleTook, unit: second, some: true}, rank: 4}                                                              // nginx's name for it, always with three decimals
+	all["instant.epochsecond"] = meaning{field: field{role: roleEndTime, unit: second}, rank: 4}                                                                // Log4j's JSON
+	all["instant.nanoofsecond"] = meaning{field: field{role: roleFraction, unit: 1}, rank: 4}
+	all["event.duration"] = meaning{field: field{role: roleTook, unit: oneNano}, rank: 4}          // Elastic Common Schema
+	all["request_time"] = meaning{field: field{role: roleTook, unit: second, some: true}, rank: 4} // nginx's name for it, always with three decimals
 	return all
 }()

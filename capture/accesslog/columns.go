@@ -225,7 +225,7 @@ func (c *columnCutter) header(line []byte) {
 // w3cFields are the fields of W3C logs that mean something: those of the
 // standard, of IIS, of CloudFront and of some that extend them.
 var w3cFields = map[string]field{
-	"c-ip": {role: roleAddr}, "c-port": {role: rolePort}, "cs-username": {role: roleUser}, "cs-method": {role: roleMethod}, "cs-uri-stem": {role: rolePath}, "cs-uri-query": {role: roleQuery}, "cs-uri": {role: roleURL},
+	"c-ip": {role: roleAddr}, "c-port": {role: rolePort}, "cs-username": {role: roleUser}, "cs-method": {role: roleMethod}, "cs-uri-stem": {role: rolePath}, "cs-uri-path": {role: rolePath, rank: 1}, "cs-uri-query": {role: roleQuery}, "cs-uri": {role: roleURL},
 	"cs(user-agent)": {role: roleAgent}, "cs(host)": {role: roleHost}, "cs-host": {role: roleHost}, "x-host-header": {role: roleHost}, "cs(x-forwarded-for)": {role: roleForwarded}, "x-forwarded-for": {role: roleForwarded}, "s-xff": {role: roleForwarded},
 	"sc-status": {role: roleCode}, "sc(retry-after)": {role: roleRetryAfter}, "x-edge-request-id": {role: roleRequestID}, "x-edge-detailed-result-type": {role: roleDetails},
 	"time-taken": {role: roleTook, unit: oneMilli}, "timetakenms": {role: roleTook, unit: oneMilli}, "x-edge-result-type": {}, "timestamp": {role: roleEndTime}, "timestamp(ms)": {role: roleEndTime, unit: oneMilli},

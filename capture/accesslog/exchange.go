@@ -110,6 +110,9 @@ func (b *builder) what(x *capture.Exchange) {
 	} else if method = bytes.TrimRight(method, " "); method != nil && !isMethod(method) {
 		method = nil
 	}
+	if to == nil && r.has&(1<<rolePath|1<<roleURL) == 0 && hasPrefix(r.get(roleRequest), "/") {
+		to = r.text[roleRequest] // the method stands apart
+	}
 	x.Method = b.intern(method)
 	at := r.get(roleHost)
 	whole := b.format.whole

@@ -128,6 +128,7 @@ type field struct {
 	pad  bool    // blanks may stand before it
 	sum  bool    // durations that add up
 	some bool    // of a duration whose unit only a fraction tells
+	dur  bool    // microseconds, where the start beside it is in these
 	who  bool    // it names the client, whatever else it means
 	rank uint8   // of several keys for one role, the lowest is taken
 

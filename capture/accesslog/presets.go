@@ -1,5 +1,7 @@
 package accesslog
 
+import "strings"
+
 // Parts that formats share.
 const (
 	clfHead      = `<peer> <_ident> <user> [<clf>] "<request>" <status> <bytes>`
@@ -90,6 +92,12 @@ var presetSources = []presetSource{
 		about: "Istio's default text", evidence: "flags, who answered (via_upstream, local_rate_limited), request id, inbound or outbound",
 	},
 	{
+		name: "envoy-storm", language: "envoy", formats: []string{strings.TrimSpace(EnvoyStorm)}, weight: 46, esc: escapeNone, utc: true, family: "envoy", about: "Envoy with the line below", evidence: "tries, Retry-After, request id, attempt headers",
+	},
+	{
+		name: "haproxy-storm", language: "haproxy", formats: []string{haproxyStorm()}, weight: 46, esc: escapeHash, about: "HAProxy with the lines below", evidence: "retries, Retry-After, request id, attempt headers",
+	},
+	{
 		name: "haproxy", language: "haproxy", formats: []string{haproxyHead, haproxyTorn}, loose: true, weight: 40, esc: escapeHash,
 		about: "HAProxy option httplog and httpslog, captures or not", evidence: "retries and redispatches, who ended the session (PR--: refused by the proxy)",
 	},
@@ -98,7 +106,7 @@ var presetSources = []presetSource{
 		loose: true, weight: 45, esc: escapeHash, family: "clf", about: "HAProxy option httplog clf", evidence: "retries and redispatches, who ended the session",
 	},
 	{
-		name: "traefik", formats: []string{clfStartHead + ` "<_referer>" "<agent>" <counter> "<_router>" "<server>" <took>`, clfStartHead + ` <_referer> "<agent>" <counter> "<_router>" "<server>" <took>`, clfStartHead + ` <_referer> <agent> <counter> <_router> <server> <took>`},
+		name: "traefik", formats: []string{clfStartHead + ` "<_referer>" "<agent>" <counter> "<_router>" "<server>" <took:ms>ms`, clfStartHead + ` <_referer> "<agent>" <counter> "<_router>" "<server>" <took:ms>ms`, clfStartHead + ` <_referer> <agent> <counter> <_router> <server> <took:ms>ms`},
 		weight: 45, family: "clf", about: "Traefik's common format", evidence: "none; the JSON format has RetryAttempts",
 	},
 	{
@@ -159,7 +167,7 @@ var presetSources = []presetSource{
 		about: "what has an address, a date in brackets, a request in quotes and a status, in this order", evidence: "none: name the format to have more read",
 	},
 	{
-		name: "dateless", weight: 6, formats: []string{`<peer> <_ident> <user> "<request>" <status> <bytes>`, `<client> - "<request>" <status>`}, loose: true,
+		name: "dateless", weight: 6, formats: []string{`<peer> <_ident> <user> "<request>" <status> <bytes>`, `<client> - "<request>" <status>`, `<address> "<request>" <status> <bytes> "<_referer>" "<agent>"`, `<address> "<request>" <status>`}, loose: true,
 		about: "common without a date, where one stands before it (syslog, journald, CRI)", evidence: "none",
 	},
 }
@@ -172,4 +180,10 @@ var cloudfrontColumns = []string{
 	"date", "time", "x-edge-location", "sc-bytes", "c-ip", "cs-method", "cs(host)", "cs-uri-stem", "sc-status", "cs(referer)", "cs(user-agent)", "cs-uri-query", "cs(cookie)", "x-edge-result-type", "x-edge-request-id",
 	"x-host-header", "cs-protocol", "cs-bytes", "time-taken", "x-forwarded-for", "ssl-protocol", "ssl-cipher", "x-edge-response-result-type", "cs-protocol-version", "fle-status", "fle-encrypted-fields", "c-port",
 	"time-to-first-byte", "x-edge-detailed-result-type", "sc-content-type", "sc-content-len", "sc-range-start", "sc-range-end",
+}
+
+// haproxyStorm is the log-format within what the guide has for HAProxy.
+func haproxyStorm() string {
+	_, line, _ := strings.Cut(HAProxyStorm, `log-format "`)
+	return strings.TrimSuffix(line, `"`)
 }

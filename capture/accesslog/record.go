@@ -222,6 +222,9 @@ func (r *record) status(b []byte) bool {
 		r.coded = true
 		return true
 	}
+	if len(b) > 3 && (b[3] == ' ' || string(b[3:]) == ".0") { // 429 Too Many Requests; a number made a fraction
+		return r.status(b[:3])
+	}
 	return false
 }
 
@@ -283,6 +286,9 @@ func (r *reading) lasted(f *field, b []byte) bool {
 	b = unpadded(b)
 	if (f.unit == 0 || f.some && bytes.IndexByte(b, '.') < 0) && len(b) > 0 && isDigit(b[len(b)-1]) {
 		return true // a number of what is not known
+	}
+	if f.dur && r.start.step != oneMicro {
+		return true
 	}
 	ns, step, ok := duration(b, f.unit)
 	if !ok {

@@ -195,6 +195,10 @@ func cloudflare(r *reading) fault {
 
 // googleCloud: Cloud Armor says THROTTLE where a rate limit refused.
 func googleCloud(r *reading) fault {
+	if r.code == 429 && bytes.Equal(r.get(roleDetails), []byte("denied_by_security_policy")) {
+		r.set(roleLimited, limiterRefused) // the policy's own status for a rate that was exceeded
+		return ""
+	}
 	if l := r.get(roleLimited); l != nil && !bytes.Equal(l, []byte("THROTTLE")) && !bytes.Equal(l, []byte("RATE_BASED_BAN")) {
 		r.has &^= 1 << roleLimited
 	}

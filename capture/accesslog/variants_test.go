@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stormwatch/capture"
 )
 
 // What clients sent, in logs of which other versions write otherwise: by the
@@ -255,5 +257,53 @@ func TestMoreFormats(t *testing.T) {
 	checkVariants(t, cases)
 	if out := mustRead(t, cases[0].text, Options{}); len(out.rows[0].tries) != 2 || out.rows[0].tries[0].Status != 502 || out.health.Retries != 2 {
 		t.Errorf("APISIX: tries %+v, %d retries", out.rows[0].tries, out.health.Retries)
+	}
+}
+
+// What is no unit makes no duration, and what is a status or a path is one in whatever
+// form it comes.
+func TestOddValues(t *testing.T) {
+	const ms = time.Millisecond
+	want := variant{rows: 2, client: "192.0.2.1", method: "GET", target: "/a", status: 429}
+	var cases []variant
+	for _, c := range []struct {
+		name, line string
+		start, end time.Duration
+	}{
+		{"µs, escaped", `{"ts":1796026266.5,"method":"GET","path":"/a","status":429,"ip":"192.0.2.1","elapsed":"25.5\u00b5s"}`, 500*ms - 25500, 500 * ms},
+		{"µs, as it is", `{"ts":1796026266.5,"method":"GET","path":"/a","status":429,"ip":"192.0.2.1","elapsed":"25.5µs"}`, 500*ms - 25500, 500 * ms},
+		{"a unit of no time", `{"ts":1796026266.5,"method":"GET","path":"/a","status":429,"ip":"192.0.2.1","duration":"25x500"}`, 500 * ms, 500 * ms},
+		{"a status with its name", `{"ts":1796026266.5,"method":"GET","path":"/a","status":"429 Too Many Requests","ip":"192.0.2.1"}`, 500 * ms, 500 * ms},
+		{"a status made a fraction", `{"ts":1796026266.5,"method":"GET","path":"/a","status":429.0,"ip":"192.0.2.1"}`, 500 * ms, 500 * ms},
+		{"a path called request", `{"time":"[30/Nov/2026:08:11:06 +0000]","remoteIP":"192.0.2.1","request":"/a","method":"GET","status":"429"}`, 0, 0},
+		{"Python's time", `{"asctime":"2026-11-30 08:11:06,500","levelname":"INFO","method":"GET","path":"/a","status":429,"remote_addr":"192.0.2.1"}`, 500 * ms, 500 * ms},
+		{"Log4j", `{"instant":{"epochSecond":1796026266,"nanoOfSecond":500000000},"level":"INFO","contextMap":{"method":"GET","uri":"/a","status":"429","clientIp":"192.0.2.1"}}`, 500 * ms, 500 * ms},
+		{"Log4j, old", `{"timeMillis":1796026266500,"level":"INFO","contextMap":{"method":"GET","uri":"/a","status":"429","clientIp":"192.0.2.1"}}`, 500 * ms, 500 * ms},
+		{"Grafana", `logger=context uname=a t=2026-11-30T08:11:06.500Z level=info msg="Request Completed" method=GET path=/a status=429 remote_addr=192.0.2.1 time_ms=25 duration=25ms`, 475 * ms, 500 * ms},
+		{"two durations and more", `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] "GET /a HTTP/1.1" 429 512 "-" "curl/8.5" 0.025 0.024 . -`, 0, 0},
+		{"actix", `[2026-11-30T08:11:06Z INFO  actix_web::middleware::logger] 192.0.2.1 "GET /a HTTP/1.1" 429 12 "-" "curl/8.5" 0.025000`, 0, 0},
+		{"a time in brackets", `[2026-11-30T08:11:06.500+00:00] 192.0.2.1 "GET /a HTTP/1.1" 429 512 0.025 "curl/8.5"`, 500 * ms, 500 * ms},
+	} {
+		v := want
+		v.name, v.text, v.start, v.end = c.name, strings.Repeat(c.line+"\n", v.rows), int64(c.start), int64(c.end)
+		cases = append(cases, v)
+	}
+	const w3c = "#Software: SGOS 6.7\n#Version: 1.0\n#Start-Date: 2026-11-30 08:00:00\n#Fields: date time time-taken c-ip sc-status cs-method cs-uri-scheme cs-host cs-uri-path cs-uri-query\n2026-11-30 08:11:06 25 192.0.2.1 429 GET http api.example /a ?q=1\n"
+	cases = append(cases, variant{"a proxy's columns", w3c, 1, "192.0.2.1", "GET", "api.example", "/a?q=1", 429, -25e6, 0})
+	checkVariants(t, cases)
+	const armor = `{"httpRequest":{"latency":"0.025s","remoteIp":"192.0.2.1","requestMethod":"GET","requestUrl":"https://a/b","status":429},"jsonPayload":{"statusDetails":"denied_by_security_policy"},"timestamp":"2026-11-30T08:11:06.250Z"}`
+	if x := mustRead(t, armor+"\n", Options{}).rows[0]; x.Reason != capture.Throttle || x.Origin != capture.OriginHop {
+		t.Errorf("Cloud Armor: %v by %v", x.Reason, x.Origin)
+	}
+}
+
+// Of two fields for one thing in a line's pairs, the one that is not empty counts.
+func TestPairsThatAreEmpty(t *testing.T) {
+	const head = `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000] "POST /a HTTP/1.1" 429 25 "-" "x" rt=0.250 msec=1796026266.500 `
+	for _, tail := range []string{`idem="-" inv="i1"`, `idem="i1" inv="-"`, `idem="i1" inv="i2"`} {
+		out := mustRead(t, head+tail+"\n", Options{})
+		if len(out.rows) != 1 || out.rows[0].IdemKey != capture.HashID([]byte("i1")) {
+			t.Errorf("%s: %+v", tail, out.rows)
+		}
 	}
 }

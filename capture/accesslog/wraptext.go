@@ -42,8 +42,12 @@ func (u *unwrapper) logged(line []byte) (inner []byte, ok bool) {
 		return nil, false
 	}
 	words := 3 // address, ident, user
-	if line[end+1] != '[' {
+	switch {
+	case line[end+1] == '[':
+	case line[end-1] == '-':
 		words = 2 // address, -
+	default:
+		words = 1
 	}
 	from := end
 	for range words {
@@ -60,7 +64,7 @@ func (u *unwrapper) logged(line []byte) (inner []byte, ok bool) {
 }
 
 // requestAnchor finds the blank before `[30/Nov/2026:08:11:06 +0000] "` or before the
-// quote of `- "GET `; -1 where there is none within reach.
+// quote of `- "GET ` or of `192.0.2.1 "GET `; -1 where there is none within reach.
 func requestAnchor(line []byte) int {
 	near := line[:min(len(line), maxPrefix)]
 	for i := 1; i+2 < len(near); i++ {
@@ -74,7 +78,7 @@ func requestAnchor(line []byte) int {
 				return i
 			}
 		case '"':
-			if near[i-1] == '-' && isMethodByte(near[i+2]) {
+			if n := methodEnd(near[i+2:]); n > 0 && (near[i-1] == '-' || isDigit(near[i-1]) || near[i-1] == ']') {
 				return i
 			}
 		}
