@@ -8,8 +8,10 @@ type errorLog struct{ limited firstOf }
 
 func newErrorLog() *errorLog {
 	return &errorLog{firstOf{
+		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting requests, excess: <_n> by zone <_zone>, client: <peer>, server: <_server>, request: "<request>", <_more>host: "<host>", referrer: "<_referrer>"`),
 		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting requests, excess: <_n> by zone <_zone>, client: <peer>, server: <_server>, request: "<request>", <_more>host: "<host>"`),
 		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting requests, excess: <_n> by zone <_zone>, client: <peer>, server: <_server>, request: "<request>"`),
+		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting connections by zone <_zone>, client: <peer>, server: <_server>, request: "<request>", <_more>host: "<host>", referrer: "<_referrer>"`),
 		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting connections by zone <_zone>, client: <peer>, server: <_server>, request: "<request>", <_more>host: "<host>"`),
 		mustPattern(`<iso> [<_level>] <_pid>: *<_conn> limiting connections by zone <_zone>, client: <peer>, server: <_server>, request: "<request>"`),
 	}}

@@ -307,3 +307,15 @@ func TestPairsThatAreEmpty(t *testing.T) {
 		}
 	}
 }
+
+// nginx's error.log ends in the host, or in the page that a request came from.
+func TestHostBeforeReferrer(t *testing.T) {
+	for _, kind := range []string{"limiting requests, excess: 0.500 by zone \"api\"", "limiting connections by zone \"api\""} {
+		for _, tail := range []string{`host: "api.example"`, `host: "api.example", referrer: "https://a/?x=\"y"`, `upstream: "http://10.0.0.1/a", host: "api.example", referrer: "https://a/"`} {
+			out := mustRead(t, `2026/11/30 08:11:06 [error] 29#29: *7 `+kind+`, client: 192.0.2.1, server: _, request: "GET /a HTTP/1.1", `+tail+"\n", Options{})
+			if len(out.rows) != 1 || out.rows[0].host != "api.example" || out.rows[0].target != "/a" {
+				t.Errorf("%s: %+v", tail, out.rows)
+			}
+		}
+	}
+}
