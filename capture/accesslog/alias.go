@@ -144,6 +144,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleFromAbsent}, "http.request.resend_count", "http.resend_count") // OpenTelemetry, HTTP conventions: left out of the first one
 	add(field{role: roleKey}, "api_key", "apikey", "x_api_key", "http_x_api_key", "authorization", "http_authorization", "token")
 	add(field{role: roleUser}, "remote_user", "user", "username", "user.name", "user_id", "userid", "clientusername", "account", "tenant")
+	add(field{role: roleRPC}, "grpc_status", "grpc.code", "grpc_code", "grpc.status", "grpc_status_code", "grpc.status_code", "grpc_status_number", "rpc.grpc.status_code")
 	add(field{role: roleLimited}, "limit_req_status", "limit_conn_status")
 	add(field{role: roleFlags}, "response_flags")
 	add(field{role: roleDetails}, "response_code_details")

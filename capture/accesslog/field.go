@@ -59,6 +59,7 @@ const (
 	roleMessage            // the line that a collector's JSON carries
 	roleAnswer             // any other header of the response that tells of waits or limits
 	roleDeadline           // when the caller stops waiting
+	roleRPC                // gRPC's status: its number or name
 	roleDay                // of the end, where the time of day stands apart
 	roleHour               //
 	roles                  // how many there are
@@ -89,7 +90,7 @@ var roleNames = [roles]string{
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",
 	roleCounter: "counter", roleShown: "response headers", roleMessage: "line",
-	roleAnswer: "limit", roleDeadline: "deadline", roleDay: "day", roleHour: "time of day",
+	roleAnswer: "limit", roleDeadline: "deadline", roleRPC: "gRPC status", roleDay: "day", roleHour: "time of day",
 }
 
 // String returns the name of a role; "" for none.

@@ -39,6 +39,7 @@ type reading struct {
 	esc   escape
 	dates dateCache
 	clock clock
+	built []byte // a text put together of several fields
 	cuts  *[]cut // where the cuts are wanted
 }
 

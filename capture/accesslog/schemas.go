@@ -95,6 +95,12 @@ var schemas = []schema{
 		},
 		finish: cloudflare,
 	},
+	{ // go-grpc-middleware, interceptors/logging: one line at the start, one at the end, of which that has the code
+		name: "grpc-json", about: "gRPC's logging middleware for Go in JSON", evidence: "gRPC's status", marks: []string{"grpc.service", "grpc.method"}, fields: grpcKeys, finish: grpcCall, fallback: true,
+	},
+	{
+		name: "grpc-logfmt", about: "the same, key=value", evidence: "gRPC's status", marks: []string{"grpc.service", "grpc.method"}, fields: grpcKeys, finish: grpcCall, fallback: true, pairs: true,
+	},
 	{ // cloud.google.com/logging, LogEntry and HttpRequest: timestamp is when the request came, latency a text with s
 		name: "gcp-json", about: "Google Cloud load balancers", evidence: "who answered (statusDetails)", marks: []string{"httprequest.requesturl", "httprequest.status"},
 		fields: map[string]field{

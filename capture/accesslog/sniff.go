@@ -340,6 +340,9 @@ func (f *Format) marked(lines [][]byte) bool {
 // hasKey looks for one of several keys; of a.b, it looks for b.
 func (f *Format) hasKey(line []byte, keys string) bool {
 	for _, k := range strings.Split(keys, "|") {
+		if f.json && bytes.Contains(line, []byte(`"`+k+`"`)) || !f.json && bytes.Contains(line, []byte(k+"=")) {
+			return true
+		}
 		if i := strings.LastIndexByte(k, '.'); i >= 0 && !strings.HasPrefix(k, "id.") {
 			k = k[i+1:]
 		}

@@ -319,3 +319,62 @@ func TestHostBeforeReferrer(t *testing.T) {
 		}
 	}
 }
+
+// A gRPC call fails with an HTTP status of 200; logs that have its own status are judged
+// by that.
+func TestRPCStatus(t *testing.T) {
+	const envoy = `envoy:[%START_TIME%] "%REQ(:METHOD)% %REQ(:PATH)% %PROTOCOL%" %RESPONSE_CODE% %GRPC_STATUS% %DURATION% "%DOWNSTREAM_REMOTE_ADDRESS%"`
+	const nginx = `nginx:$remote_addr [$time_local] "$request" $status grpc="$sent_http_grpc_status" $request_time`
+	line := func(path, status string) string {
+		return `[2026-11-30T08:11:06.250Z] "POST ` + path + ` HTTP/2" 200 ` + status + ` 250 "192.0.2.1:40"`
+	}
+	zap := func(code string) string {
+		return `{"level":"info","ts":1796026266.5,"msg":"finished unary call","grpc.start_time":"2026-11-30T08:11:06Z","system":"grpc","grpc.service":"shop.S","grpc.method":"Get","peer.address":"192.0.2.1:40","grpc.code":"` + code + `","grpc.time_ms":250}`
+	}
+	for name, c := range map[string]struct {
+		format, line string
+		code         int
+		reason       capture.Reason
+	}{
+		"Envoy, by name":          {envoy, line("/shop.S/Get", "ResourceExhausted"), 8, capture.Throttle},
+		"Envoy, by another name":  {envoy, line("/shop.S/Get", "UNAVAILABLE"), 14, capture.Overload},
+		"Envoy, a number":         {envoy, line("/shop.S/Get", "4"), 4, capture.ServerError},
+		"Envoy, no call":          {envoy, line("/index", "-"), -1, capture.OK},
+		"Envoy, an old one's":     {envoy, line("/index/a", "Unknown"), -1, capture.OK},
+		"Envoy, unknown":          {envoy, line("/shop.S/Get", "Unknown"), 2, capture.ServerError},
+		"Envoy, answered":         {envoy, line("/shop.S/Get", "OK"), 0, capture.OK},
+		"nginx":                   {nginx, `192.0.2.1 [30/Nov/2026:08:11:06 +0000] "POST /shop.S/Get HTTP/2.0" 200 grpc="14" 0.250`, 14, capture.Overload},
+		"Go's middleware":         {"", zap("Unavailable"), 14, capture.Overload},
+		"Go's middleware, spelt":  {"", zap("Canceled"), 1, capture.ReasonOf(499)},
+		"Go's middleware, logfmt": {"", `time=2026-11-30T08:11:06.500Z level=INFO msg="finished call" protocol=grpc grpc.component=server grpc.service=shop.S grpc.method=Get peer.address=192.0.2.1:40 grpc.start_time=2026-11-30T08:11:06Z grpc.code=ResourceExhausted grpc.time_ms=250`, 8, capture.Throttle},
+	} {
+		var opt Options
+		if c.format != "" {
+			f, err := ParseFormat(c.format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt.Format = f
+		}
+		out := mustRead(t, c.line+"\n", opt)
+		if len(out.rows) != 1 {
+			t.Errorf("%s: %+v", name, out.health.Skipped)
+			continue
+		}
+		x := out.rows[0]
+		code, ok := x.RPC.Code()
+		if !ok {
+			code = -1
+		}
+		if code != c.code || x.Reason != c.reason || x.Status != 200 || x.method != "POST" || x.Src.Addr().String() != "192.0.2.1" || x.End-x.Start != 250e6 {
+			t.Errorf("%s: code %d, %v, %d %s %s %s, %d", name, code, x.Reason, x.Status, x.method, x.target, x.Src, x.End-x.Start)
+		}
+		if code > 0 && x.target != "/shop.S/Get" {
+			t.Errorf("%s: %q", name, x.target)
+		}
+	}
+	started := strings.Replace(zap("OK"), `,"grpc.code":"OK","grpc.time_ms":250`, "", 1)
+	if out := mustRead(t, started+"\n"+zap("OK")+"\n", Options{}); len(out.rows) != 1 || out.health.Unreadable() != 0 {
+		t.Errorf("a call's start is no call: %d rows, %+v", len(out.rows), out.health.Skipped)
+	}
+}
