@@ -30,7 +30,7 @@ func aliasOf(key string) meaning {
 
 // holders are keys under which loggers and collectors put what a program logs.
 var holders = map[string]bool{
-	"meta": true, "fields": true, "data": true, "context": true, "contextmap": true, "mdc": true, "properties": true, "state": true, "jsonpayload": true, "log_processed": true, "log": true, "attributes": true,
+	"meta": true, "_source": true, "result": true, "fields": true, "data": true, "context": true, "contextmap": true, "mdc": true, "properties": true, "state": true, "jsonpayload": true, "log_processed": true, "log": true, "attributes": true,
 	"extra": true, "payload": true, "record": true, "request": true, "response": true, "req": true, "res": true, "json": true, "access": true, "message": true, "msg": true, "http": true,
 }
 
@@ -118,7 +118,7 @@ var aliases = func() map[string]meaning {
 	add(field{role: roleStartTime}, "start_time", "start", "started_at", "event.start", "request_start", "startutc", "starteddatetime", "requesttime", "requesttimeepoch")
 	add(field{role: roleCode}, "status", "status_code", "statuscode", "response_code", "http.response.status_code", "http.status_code", "response.status", "resp.status", "http_status", "http_status_code", "httpstatus", "sc_status", "response_status", "response_status_code", "response.status_code", "http_response_code", "res.statuscode", "res.status", "code", "downstreamstatus", "edgeresponsestatus")
 	add(field{role: roleForwarded}, "x_forwarded_for", "x_forward_for", "xff", "http_x_forwarded_for", "forwarded_for", "fwd")
-	add(field{role: roleAddr}, "client_ip", "clientip", "remote_addr", "remote_ip", "client.address", "client.ip", "source.ip", "source.address", "ip", "client", "src_ip", "source_ip", "remote_host", "clienthost", "req.remoteaddress", "remoteaddr", "clientaddr", "peer", "downstream_remote_address", "addr", "remote", "host_ip", "client_address", "client.addr", "source_address", "peer.address", "peer_address", "remote_address")
+	add(field{role: roleAddr}, "client_ip", "clientip", "remote_addr", "remote_ip", "client.address", "client.ip", "source.ip", "source.address", "ip", "client", "src_ip", "source_ip", "remote_host", "clienthost", "req.remoteaddress", "remoteaddr", "clientaddr", "peer", "downstream_remote_address", "addr", "remote", "host_ip", "client_address", "client.addr", "network.client.ip", "source_address", "peer.address", "peer_address", "remote_address")
 	add(field{role: rolePort}, "req.remoteport", "remote_port", "client_port", "client.port", "source.port", "src_port")
 	add(field{role: roleRequest}, "request", "request_line", "req")
 	add(field{role: roleMethod}, "method", "request_method", "http_method", "http.request.method", "http.method", "httpmethod", "requestmethod", "req.method", "verb")

@@ -20,6 +20,7 @@ type columnCutter struct {
 	sep     byte // 0 for blanks
 	stamp   []byte
 	client  capture.ClientField
+	named   bool // its software is told
 	millis  bool // a fraction in time-taken is one of milliseconds
 }
 
@@ -214,8 +215,11 @@ func (c *columnCutter) header(line []byte) {
 			c.sep = c.kind.sep
 		}
 		c.name(strings.Fields(string(value)))
+	case "#software":
+		c.named, c.millis = true, false
 	case "#date", "#start-date":
-		c.millis = c.millis || len(name) > len("#date") // ASP.NET Core's W3CLogger begins so; it writes milliseconds with a fraction
+		// ASP.NET Core's W3CLogger begins so and names no software; it writes milliseconds with a fraction.
+		c.millis = c.millis || len(name) > len("#date") && !c.named
 		if v := bytes.TrimSpace(value); len(v) >= 10 {
 			c.day = append(c.day[:0], v[:10]...)
 		}

@@ -53,6 +53,7 @@ func TestUnitsOfVersions(t *testing.T) {
 	}{
 		{"W3C, the standard's seconds", "#Version: 1.0\n#Date: 2026-11-30 08:00:00\n#Fields: " + w3c, 25500 * time.Millisecond},
 		{"W3C, ASP.NET Core", "#Version: 1.0\n#Start-Date: 2026-11-30 08:00:00\n#Fields: " + w3c, 25500 * time.Microsecond},
+		{"W3C, Oracle Web Cache", "#Version: 1.0\n#Software: Oracle9iAS Web Cache/2.0.0.2.0\n#Start-Date: 2026-11-30 08:00:00\n#Fields: " + w3c, 25500 * time.Millisecond},
 		{"W3C, IIS", "#Software: Microsoft Internet Information Services 10.0\n#Version: 1.0\n#Date: 2026-11-30 08:00:00\n#Fields: " + strings.Replace(w3c, "25.5", "25", 1), 25 * time.Millisecond},
 		{"Application Gateway v1", azure("ApplicationGatewayRole_IN_0", "205"), 205 * time.Millisecond},
 		{"Application Gateway v2", azure("appgw_2", "0.205"), 205 * time.Millisecond},
@@ -185,6 +186,8 @@ func TestKeysOfLoggers(t *testing.T) {
 		{"slog-http", `{"time":"2026-11-30T08:11:06.500Z","level":"WARN","msg":"429","request":{"time":"2026-11-30T08:11:06.475Z","method":"GET","host":"api.example","path":"/a","query":"","params":{},"route":"","ip":"192.0.2.1:5000","length":0},"response":{"time":"2026-11-30T08:11:06.500Z","latency":25000000,"status":429,"length":12},"id":"r"}`, "api.example", 475 * ms, 500 * ms},
 		{"OpenTelemetry", `{"timestamp":"2026-11-30T08:11:06.500Z","attributes":{"http.request.method":"GET","url.path":"/a","http.response.status_code":429,"client.address":"192.0.2.1","server.address":"api.example"}}`, "api.example", 500 * ms, 500 * ms},
 		{"Google's containers", `{"insertId":"x","jsonPayload":{"method":"GET","path":"/a","status":429,"duration_ms":25,"client_ip":"192.0.2.1"},"resource":{"type":"k8s_container"},"timestamp":"2026-11-30T08:11:06.500Z"}`, "", 475 * ms, 500 * ms},
+		{"Elasticsearch", `{"_index":"x","_source":{"@timestamp":"2026-11-30T08:11:06.500Z","http":{"request":{"method":"GET"},"response":{"status_code":429}},"url":{"path":"/a"},"source":{"ip":"192.0.2.1"}}}`, "", 500 * ms, 500 * ms},
+		{"Datadog", `{"id":"x","attributes":{"status":"info","timestamp":"2026-11-30T08:11:06.500Z","attributes":{"http":{"method":"GET","status_code":429,"url":"/a"},"network":{"client":{"ip":"192.0.2.1"}}}}}`, "", 500 * ms, 500 * ms},
 		{"Fluent Bit, merged", `{"date":1796026266.5,"stream":"stdout","log_processed":{"status":429,"method":"GET","uri":"/a","remote_addr":"192.0.2.1"},"kubernetes":{"pod_name":"p","host":"node1"}}`, "", 500 * ms, 500 * ms},
 		{"Fastly", `{"timestamp":"2026-11-30T08:11:06+0000","client_ip":"192.0.2.1","host":"api.example","url":"/a","request_method":"GET","request_user_agent":"x","response_state":"ERROR","response_status":429,"fastly_server":"cache-fra","fastly_is_edge":true,"time_elapsed":25000}`, "api.example", 0, 25 * ms},
 	} {

@@ -252,6 +252,8 @@ func byteList(dst, list []byte) ([]byte, bool) {
 // carrier finds the line in a JSON object. stream marks docker's json-file.
 var carrier = schema{name: "carrier", fields: map[string]field{
 	"log": {role: roleMessage}, "message": {role: roleMessage}, "msg": {role: roleMessage}, "textpayload": {role: roleMessage}, "line": {role: roleMessage},
+	"_source.message": {role: roleMessage}, "_source.log": {role: roleMessage}, "_source.@timestamp": {role: roleEndTime}, "result._raw": {role: roleMessage}, "result._time": {role: roleEndTime}, "_raw": {role: roleMessage},
+	"jsonpayload.message": {role: roleMessage}, "jsonpayload.log": {role: roleMessage}, "jsonpayload.msg": {role: roleMessage},
 	"stream": {role: roleServer}, "time": {role: roleEndTime}, "@timestamp": {role: roleEndTime}, "timestamp": {role: roleEndTime}, "__realtime_timestamp": {role: roleEndTime, unit: oneMicro},
 }}
 
