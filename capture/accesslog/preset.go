@@ -124,6 +124,9 @@ func (s *schema) format() *Format {
 	if len(s.marks) == 0 {
 		weight = 5
 	}
+	if s.tabs {
+		return &Format{name: s.name, esc: escapeC, weight: 35, machine: true, open: func() cutter { return &tabCutter{pairCutter{schema: s, known: map[string]meaning{}}} }}
+	}
 	if s.pairs {
 		return &Format{name: s.name, esc: escapeC, weight: weight, machine: true, marks: s.marks, open: func() cutter { return &pairCutter{schema: s, known: map[string]meaning{}} }}
 	}

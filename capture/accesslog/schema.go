@@ -19,6 +19,7 @@ type schema struct {
 	must     map[string]must  // keys that must have a value
 	headers  []headerKeys
 	pairs    bool // key=value, not JSON
+	tabs     bool // key:value and a tab
 	fallback bool // keys that are not known here may be in the table of aliases
 	finish   func(*reading) fault
 }

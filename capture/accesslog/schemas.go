@@ -180,6 +180,13 @@ var schemas = []schema{
 		},
 		finish: heroku,
 	},
+	{ // ltsv.org, "Labels for Web server's Log"
+		name: "ltsv", about: "labelled values with tabs between them (LTSV)", evidence: "what its labels name", tabs: true, fallback: true, finish: withRequest,
+		fields: map[string]field{
+			"host": {role: roleAddr}, "req": {role: roleRequest}, "forwardedfor": {role: roleForwarded}, "reqtime": {role: roleTook, unit: oneSecond}, "reqtime_microsec": {role: roleTook, unit: oneMicro}, "vhost": {role: roleHost},
+			"ua": {role: roleAgent}, "uri": {role: roleTarget}, "upstream_response_time": {role: roleUpstreamTook},
+		},
+	},
 	{name: "json", about: "any JSON lines whose keys are usual ones, or are named with --map", evidence: "what the keys name: upstream_status, retry_after, attempts, request_id", fallback: true, finish: withRequest},
 	{name: "logfmt", about: "any key=value lines, likewise", evidence: "as for json", pairs: true, fallback: true, finish: withRequest},
 }

@@ -246,6 +246,8 @@ func TestMoreFormats(t *testing.T) {
 		{"Gin", `[GIN] 2026/11/30 - 08:11:06 | 429 |   25.5ms |       192.0.2.1 | GET      "/a?q=1"`, "", -25500 * time.Microsecond, 0},
 		{"Gin, in colour", "[GIN] 2026/11/30 - 08:11:06 |\x1b[90;43m 429 \x1b[0m|      25ms |       192.0.2.1 |\x1b[97;44m GET     \x1b[0m \"/a?q=1\"", "", -25 * ms, 0},
 		{"chi", `2026/11/30 08:11:06 [box/Rq7-000001] "GET http://api.example/a?q=1 HTTP/1.1" from 192.0.2.1:5000 - 429 12B in 25ms`, "api.example", -25 * ms, 0},
+		{"LTSV", "time:30/Nov/2026:08:11:06 +0000\thost:192.0.2.1\tforwardedfor:203.0.113.9\treq:GET /a?q=1 HTTP/1.1\tstatus:429\tsize:512\treferer:-\tua:curl/8.5\treqtime:0.025\tapptime:0.024\tvhost:api.example", "api.example", -25 * ms, 0},
+		{"LTSV, Apache", "host:192.0.2.1\tident:-\tuser:-\ttime:[30/Nov/2026:08:11:06 +0000]\tmethod:GET\turi:/a?q=1\tprotocol:HTTP/1.1\tstatus:429\tsize:512\treqtime_microsec:25000", "", -25 * ms, 0},
 		{"API Gateway, CLF", `192.0.2.1 - - [30/Nov/2026:08:11:06 +0000]"GET /a?q=1 HTTP/1.1" 429 12 c6af9ac6-7b61`, "", 0, 0},
 		{"API Gateway, CSV", `192.0.2.1,-,-,30/Nov/2026:08:11:06 +0000,GET,/a?q=1,HTTP/1.1,429,12,c6af9ac6-7b61`, "", 0, 0},
 		{"CloudFront, real time", "1796026266.500\t192.0.2.1\t0.002\t429\t512\tGET\thttps\td1.cloudfront.net\t/a?q=1\t57\tFRA2-C1\treq==\tapi.example\t0.025\tHTTP/2.0\tIPv4\tcurl/8.5\t-\t-\tq=1\tError\t-\tTLSv1.3\tX\tMiss\t-\t-\ttext/html\t512\t-\t-\t5000\tMiss\tDE\tgzip\t*/*\t*\thost:x\thost\t5", "api.example", 475 * ms, 500 * ms},
