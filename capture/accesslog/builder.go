@@ -207,8 +207,8 @@ func (b *builder) cut(line []byte) (f fault) {
 			f = g
 		}
 	}
-	if ofErrorLog(line) && (len(b.formats) > 1 || !b.format.beside) {
-		return beside
+	if g := aside(line); g != "" && (len(b.formats) > 1 || !b.format.beside) {
+		return g
 	}
 	return f
 }

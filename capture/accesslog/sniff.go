@@ -209,7 +209,7 @@ func (g *Guess) choose() {
 	}
 	left := slices.Clone(first.lines)
 	for j, line := range g.samples {
-		if !left[j] && !first.format.beside && ofErrorLog(line) {
+		if !left[j] && !first.format.beside && aside(line) != "" {
 			left[j] = true
 			g.read++
 		}
@@ -297,7 +297,7 @@ func (f *Format) ignores(why fault) bool {
 	switch why {
 	case noStatusKey, noRequestKey, otherStage:
 		return f.marks != nil
-	case delayed, dryRun, noRefusal, beside, noRequestColumn:
+	case delayed, dryRun, noRefusal, beside, ofServer, noRequestColumn:
 		return true
 	}
 	return false

@@ -223,6 +223,9 @@ func TestErrorLogBesideTheAccessLog(t *testing.T) {
 		"mostly errors":    {strings.Repeat(access(2, 502)+refused+refused+limited, 40), 40},
 		"the errors first": {strings.Repeat(limited, 250) + strings.Repeat(access(1, 503), 40), 290},
 		"Apache's":         {strings.Repeat(access(2, 502)+apache, 40), 40},
+		"ingress-nginx's":  {strings.Repeat(access(2, 502)+`I1130 08:11:06.123456       7 controller.go:168] "Configuration changes detected, backend reload required"`+"\n", 40), 40},
+		"Envoy's":          {strings.Repeat(`[2026-11-30T08:11:06.250Z] "GET /a HTTP/2" 200 - 0 12 25 24 "203.0.113.9" "x" "id" "a" "10.0.0.1:80"`+"\n[2026-11-30 08:11:06.123][1][info][upstream] [source/common/upstream/cluster_manager_impl.cc:200] cm init: all clusters initialized\n", 40), 40},
+		"HAProxy's":        {strings.Repeat("192.0.2.1:50 [30/Nov/2026:08:11:06.250] fe be/s1 0/0/1/24/25 503 12 - - ---- 1/1/0/0/0 0/0 \"GET /a HTTP/1.1\"\nServer be/s1 is DOWN, reason: Layer4 timeout, check duration: 2001ms. 1 active and 0 backup servers left.\n192.0.2.1:51 [30/Nov/2026:08:11:06.250] fe/1: SSL handshake failure\nbackend be has no server available!\n", 40), 40},
 		"alone":            {strings.Repeat(limited+refused, 40), 40},
 	} {
 		out := mustRead(t, c.text, Options{})
