@@ -186,6 +186,9 @@ func (b *builder) cut(line []byte) (f fault) {
 	}
 	for i := range b.formats {
 		o := &b.formats[i]
+		if o.beside && len(b.formats) > 1 {
+			continue
+		}
 		b.r.esc, b.format = o.esc, o.Format
 		if b.r.cuts != nil {
 			*b.r.cuts = (*b.r.cuts)[:0]
@@ -200,9 +203,12 @@ func (b *builder) cut(line []byte) (f fault) {
 		if g == "" || g == headerLine || g == loggedTwice || o.ignores(g) {
 			return g
 		}
-		if i == 0 {
+		if f == "" {
 			f = g
 		}
+	}
+	if g := aside(line); g != "" && (len(b.formats) > 1 || !b.format.beside) {
+		return g
 	}
 	return f
 }

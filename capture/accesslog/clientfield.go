@@ -25,6 +25,8 @@ func naming(c cutter, f capture.ClientField) cutter {
 		c.client = f
 	case *pairCutter:
 		c.client = f
+	case *tabCutter:
+		c.client = f
 	case *eitherCutter:
 		c.json.client, c.pairs.client = f, f
 	case *pairTail:

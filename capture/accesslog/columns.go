@@ -20,6 +20,8 @@ type columnCutter struct {
 	sep     byte // 0 for blanks
 	stamp   []byte
 	client  capture.ClientField
+	named   bool // its software is told
+	millis  bool // a fraction in time-taken is one of milliseconds
 }
 
 // columnKind is what sets such logs apart.
@@ -95,13 +97,19 @@ func (c *columnCutter) cut(line []byte, r *reading) fault {
 	if c.clock >= 0 && !c.time(day, hour, r) {
 		return noTime
 	}
-	if !r.coded {
+	switch {
+	case !r.coded:
 		return noStatusColumn
+	case r.code == 0 && r.get(roleMethod) == nil && r.get(rolePath) == nil && r.get(roleURL) == nil && r.get(roleTarget) == nil:
+		return noRequestColumn
 	}
 	return ""
 }
 
-const noStatusColumn fault = "no column holds a status"
+const (
+	noStatusColumn  fault = "no column holds a status"
+	noRequestColumn fault = "a connection that ended without a request" // HTTP.sys logs those that were idle
+)
 
 // miss words the fault of a column.
 func (f *field) miss() fault {
@@ -123,7 +131,7 @@ func (c *columnCutter) put(f *field, v []byte, r *reading) bool {
 	switch {
 	case f.role == roleNone:
 		return true
-	case f.role == roleTook && bytes.IndexByte(v, '.') >= 0: // the standard's seconds, not IIS's milliseconds
+	case f.role == roleTook && !c.millis && bytes.IndexByte(v, '.') >= 0: // the standard's seconds, not IIS's milliseconds
 		g := *f
 		g.unit = second
 		return r.put(&g, v)
@@ -207,7 +215,11 @@ func (c *columnCutter) header(line []byte) {
 			c.sep = c.kind.sep
 		}
 		c.name(strings.Fields(string(value)))
+	case "#software":
+		c.named, c.millis = true, false
 	case "#date", "#start-date":
+		// ASP.NET Core's W3CLogger begins so and names no software; it writes milliseconds with a fraction.
+		c.millis = c.millis || len(name) > len("#date") && !c.named
 		if v := bytes.TrimSpace(value); len(v) >= 10 {
 			c.day = append(c.day[:0], v[:10]...)
 		}
@@ -217,8 +229,8 @@ func (c *columnCutter) header(line []byte) {
 // w3cFields are the fields of W3C logs that mean something: those of the
 // standard, of IIS, of CloudFront and of some that extend them.
 var w3cFields = map[string]field{
-	"c-ip": {role: roleAddr}, "c-port": {role: rolePort}, "cs-username": {role: roleUser}, "cs-method": {role: roleMethod}, "cs-uri-stem": {role: rolePath}, "cs-uri-query": {role: roleQuery}, "cs-uri": {role: roleURL},
+	"c-ip": {role: roleAddr}, "c-port": {role: rolePort}, "cs-username": {role: roleUser}, "cs-method": {role: roleMethod}, "cs-uri-stem": {role: rolePath}, "cs-uri-path": {role: rolePath, rank: 1}, "cs-uri-query": {role: roleQuery}, "cs-uri": {role: roleURL},
 	"cs(user-agent)": {role: roleAgent}, "cs(host)": {role: roleHost}, "cs-host": {role: roleHost}, "x-host-header": {role: roleHost}, "cs(x-forwarded-for)": {role: roleForwarded}, "x-forwarded-for": {role: roleForwarded}, "s-xff": {role: roleForwarded},
 	"sc-status": {role: roleCode}, "sc(retry-after)": {role: roleRetryAfter}, "x-edge-request-id": {role: roleRequestID}, "x-edge-detailed-result-type": {role: roleDetails},
-	"time-taken": {role: roleTook, unit: oneMilli}, "timetakenms": {role: roleTook, unit: oneMilli}, "x-edge-result-type": {}, "timestamp": {role: roleEndTime},
+	"time-taken": {role: roleTook, unit: oneMilli}, "timetakenms": {role: roleTook, unit: oneMilli}, "x-edge-result-type": {}, "timestamp": {role: roleEndTime}, "timestamp(ms)": {role: roleEndTime, unit: oneMilli},
 }

@@ -26,6 +26,9 @@ func (b *builder) ended(x *capture.Exchange) {
 		return
 	}
 	x.Origin = b.origin()
+	if t := r.get(roleRPC); t != nil && x.Status < 300 && x.Status != 0 {
+		b.rpc(x, t)
+	}
 	if refused && (x.Status >= 400 || x.Status == 0) {
 		x.Reason, x.Origin = capture.Throttle, capture.OriginHop
 	}
@@ -42,7 +45,7 @@ func (b *builder) ended(x *capture.Exchange) {
 }
 
 // endings are roles that say more of an end than the status does.
-const endings uint64 = 1<<roleLimited | 1<<roleFlags | 1<<roleDetails | 1<<roleUpstreamCode | 1<<roleUpstreamAddr | 1<<roleTermination | 1<<roleServer | 1<<roleTryList
+const endings uint64 = 1<<roleLimited | 1<<roleFlags | 1<<roleDetails | 1<<roleUpstreamCode | 1<<roleUpstreamAddr | 1<<roleTermination | 1<<roleServer | 1<<roleTryList | 1<<roleRPC
 
 // isRefusal tells whether a limiter says that it refused. nginx's dry runs, and
 // requests that it only delayed, were answered.

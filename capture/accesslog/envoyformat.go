@@ -100,7 +100,11 @@ func envoyField(name, arg string) (field, error) {
 		return envoyHeader(arg, envoyRequest), nil
 	case "RESP":
 		return envoyHeader(arg, responseHeader), nil
-	case "TRAILER", "DYNAMIC_METADATA", "FILTER_STATE", "METADATA", "ENVIRONMENT":
+	case "TRAILER":
+		return envoyHeader(arg, responseHeader), nil
+	case "GRPC_STATUS", "GRPC_STATUS_NUMBER":
+		return field{role: roleRPC}, nil
+	case "DYNAMIC_METADATA", "FILTER_STATE", "METADATA", "ENVIRONMENT":
 		return field{}, nil
 	case "EMIT_TIME":
 		return envoyTime(roleEndTime, arg)

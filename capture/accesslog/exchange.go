@@ -96,6 +96,9 @@ func (b *builder) what(x *capture.Exchange) {
 	if r.has&elsewhere == 0 && !b.format.whole { // all of it is in the request line
 		method, to := splitRequest(r.get(roleRequest))
 		x.Method = b.intern(method)
+		if h, rest, ok := splitAbsolute(to); ok {
+			x.Host, to = b.intern(withoutPort(h)), rest
+		}
 		x.Target.Off = uint32(len(b.batch.Text))
 		b.batch.Text = capture.AppendMasked(b.batch.Text, b.plainTarget(to))
 		x.Target.Len = uint32(len(b.batch.Text)) - x.Target.Off
@@ -104,8 +107,11 @@ func (b *builder) what(x *capture.Exchange) {
 	method, to := r.get(roleMethod), r.get(roleTarget)
 	if r.shows(roleRequest) && len(method) == 0 && len(to) == 0 && len(r.get(rolePath)) == 0 && len(r.get(roleURL)) == 0 {
 		method, to = splitRequest(r.text[roleRequest])
-	} else if method != nil && !isMethod(method) {
+	} else if method = bytes.TrimRight(method, " "); method != nil && !isMethod(method) {
 		method = nil
+	}
+	if to == nil && r.has&(1<<rolePath|1<<roleURL) == 0 && hasPrefix(r.get(roleRequest), "/") {
+		to = r.text[roleRequest] // the method stands apart
 	}
 	x.Method = b.intern(method)
 	at := r.get(roleHost)
@@ -113,7 +119,7 @@ func (b *builder) what(x *capture.Exchange) {
 	if u := r.get(roleURL); u != nil && to == nil && r.has&(1<<rolePath) == 0 {
 		to, whole = u, true
 	}
-	if whole {
+	if _, _, absolute := splitAbsolute(to); whole || absolute {
 		if h, rest, ok := splitURL(to); ok {
 			to = rest
 			if at == nil {
@@ -138,6 +144,15 @@ func (b *builder) what(x *capture.Exchange) {
 
 // elsewhere are roles that tell of a request beside its line.
 const elsewhere uint64 = 1<<roleMethod | 1<<roleTarget | 1<<rolePath | 1<<roleQuery | 1<<roleURL | 1<<roleHost
+
+// splitAbsolute takes scheme and host off a target in absolute form (RFC 9112 section
+// 3.2.2), which is what clients send to proxies and what Varnish and Linkerd log.
+func splitAbsolute(to []byte) (host, target []byte, ok bool) {
+	if len(to) == 0 || to[0] != 'h' || !hasPrefix(to, "http://") && !hasPrefix(to, "https://") {
+		return nil, to, false
+	}
+	return splitURL(to)
+}
 
 // splitURL takes scheme and host off a target.
 func splitURL(u []byte) (host, target []byte, ok bool) {

@@ -59,6 +59,9 @@ const (
 	roleMessage            // the line that a collector's JSON carries
 	roleAnswer             // any other header of the response that tells of waits or limits
 	roleDeadline           // when the caller stops waiting
+	roleRPC                // gRPC's status: its number or name
+	roleDay                // of the end, where the time of day stands apart
+	roleHour               //
 	roles                  // how many there are
 )
 
@@ -87,7 +90,7 @@ var roleNames = [roles]string{
 	roleFlags: "flags", roleDetails: "details", roleTermination: "termination", roleRetries: "retries", roleAttempts: "attempts",
 	roleTryList: "tries", roleServer: "server", roleCluster: "cluster", roleCaptures: "captured headers", roleSampling: "sampling",
 	roleCounter: "counter", roleShown: "response headers", roleMessage: "line",
-	roleAnswer: "limit", roleDeadline: "deadline",
+	roleAnswer: "limit", roleDeadline: "deadline", roleRPC: "gRPC status", roleDay: "day", roleHour: "time of day",
 }
 
 // String returns the name of a role; "" for none.
@@ -125,6 +128,8 @@ type field struct {
 	head byte    // a text that always starts so, if not 0
 	pad  bool    // blanks may stand before it
 	sum  bool    // durations that add up
+	some bool    // of a duration whose unit only a fraction tells
+	dur  bool    // microseconds, where the start beside it is in these
 	who  bool    // it names the client, whatever else it means
 	rank uint8   // of several keys for one role, the lowest is taken
 

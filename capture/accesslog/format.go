@@ -20,6 +20,7 @@ type Format struct {
 	marks    []string // keys by which a JSON log is known
 	json     bool
 	machine  bool          // one of the JSON or key=value formats
+	beside   bool          // another log in the same file has the same requests
 	timeless bool          // lines that have no time are read all the same
 	open     func() cutter // the state of one log
 }

@@ -58,6 +58,17 @@ func TestReadyFormats(t *testing.T) {
 			t.Errorf("%s: %d tries", name, x.Tries)
 		}
 	}
+	for name, line := range lines { // found without naming it
+		out := mustRead(t, strings.Repeat(line+"\n", 3), Options{})
+		if len(out.rows) != 3 {
+			t.Errorf("%s, not named: %+v", name, out.health.Skipped)
+			continue
+		}
+		x := out.rows[2]
+		if x.Start != utc0811*second+250e6 || x.End != utc0811*second+500e6 || x.Status != 429 || x.Src.Addr().String() != "192.0.2.1" || x.Hint.Wait != 3*second || x.IdemKey == 0 || x.RequestID == 0 || x.Attempt.N != 2 {
+			t.Errorf("%s, not named: %+v", name, x.Exchange)
+		}
+	}
 	secrets := regexp.MustCompile(`(?i:authorization|api.?key|cookie|remote_user|token)|%u\b|%l\b`)
 	for name, text := range map[string]string{"nginx": NginxStorm, "apache": ApacheStorm, "envoy": EnvoyStorm, "haproxy": HAProxyStorm} {
 		if found := secrets.FindString(text); found != "" {

@@ -36,6 +36,8 @@ func responseHeader(name string) field {
 		return field{role: roleRetryAfter}
 	case "retry-after-ms", "x-ms-retry-after-ms":
 		return field{role: roleRetryMillis}
+	case "grpc-status":
+		return field{role: roleRPC}
 	case "date":
 		return field{role: roleDateField}
 	case "x-request-id":
@@ -67,7 +69,7 @@ func headerVariable(name string) (field, bool) {
 
 var (
 	responsePrefixes = []string{
-		"sent_http_", "upstream_http_", "resp_headers.", "response.headers.", "response_headers.", "res.headers.", "resp.headers.", "http.response.header.", "http.response.headers.",
+		"sent_http_", "upstream_http_", "upstream_trailer_", "sent_trailer_", "resp_headers.", "response.headers.", "response_headers.", "res.headers.", "resp.headers.", "http.response.header.", "http.response.headers.",
 		"response_header_", "resp_header_", "res_header_", "downstream_", "origin_",
 	}
 	requestPrefixes = []string{"http_", "request.headers.", "request_headers.", "req.headers.", "req_headers.", "http.request.header.", "http.request.headers.", "request_header_", "req_header_"}

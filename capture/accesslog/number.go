@@ -93,7 +93,7 @@ func duration(b []byte, unit int64) (ns, step int64, ok bool) {
 		}
 		u, m := suffix(b[n:])
 		switch {
-		case m == 0 && n < len(b):
+		case m == 0 && n < len(b), m > 0 && u == 0:
 			return 0, 0, false
 		case m > 0:
 			if v, s, n = decimal(b, u); n == 0 {
@@ -117,6 +117,9 @@ const longest = 366 * 24 * int64(time.Hour)
 
 // suffix reads the name of a unit at the start of b.
 func suffix(b []byte) (unit int64, n int) {
+	if hasPrefix(b, `\u00b5s`) || hasPrefix(b, `\u03bcs`) || hasPrefix(b, `\u00B5s`) || hasPrefix(b, `\u03BCs`) { // µs, as JSON may have it
+		return int64(time.Microsecond), len(`\u00b5s`)
+	}
 	for n < len(b) && !isDigit(b[n]) && b[n] != '.' {
 		n++
 	}

@@ -109,7 +109,7 @@ func (p *pairCutter) take(m meaning, v []byte, r *reading) {
 	if len(v) == 0 && m.role == roleCode {
 		return
 	}
-	if r.saw(&m.field, v); r.put(&m.field, v) {
+	if r.saw(&m.field, v); r.put(&m.field, v) && dashless(v) != nil {
 		p.best[m.role] = m.rank
 	}
 }
@@ -143,5 +143,7 @@ func (p *pairTail) cut(line []byte, r *reading) fault {
 var tailPairs = schema{name: "tail", fallback: true, fields: map[string]field{
 	"rt": {role: roleTook, unit: oneSecond}, "request_time": {role: roleTook, unit: oneSecond}, "urt": {role: roleUpstreamTook}, "uct": {role: roleUpstreamConn}, "us": {role: roleUpstreamCode}, "ua": {role: roleUpstreamAddr}, "upstream": {role: roleUpstreamAddr},
 	"rid": {role: roleRequestID}, "lrs": {role: roleLimited}, "ra": {role: roleRetryAfter}, "key": {role: roleKey},
+	"usec": {role: roleStartTime, unit: oneMicro}, "dur": {role: roleTook, unit: oneMicro, dur: true}, // of the line that the guide has for Apache
+	"idem": {role: roleIdempotency}, "inv": {role: roleIdempotency}, "amz": {role: roleAmzRequest}, "sl": {role: roleStainless}, "ea": {role: roleEnvoyAttempts}, "date": {role: roleDateField}, "worker": {role: roleServer}, // and for nginx
 	"uht": {}, "cs": {}, "status": {}, "request": {}, "agent": {},
 }}

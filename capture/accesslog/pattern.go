@@ -52,7 +52,7 @@ var patternFields = map[string]field{
 	"port": {role: rolePort, kind: kindNumber}, "user": {role: roleUser}, "key": {role: roleKey},
 	"time": {role: roleEndTime}, "end": {role: roleEndTime}, "start": {role: roleStartTime},
 	"address": {role: roleAddr, kind: kindIP, size: 1}, "vhost": {role: roleHost, kind: kindHost}, "add": {role: roleTook, unit: second, sum: true}, "counter": {role: roleCounter, kind: kindNumber},
-	"frac": {role: roleFraction, kind: kindNumber, unit: int64(time.Millisecond)}, "iso": {role: roleEndTime, kind: kindDate, lay: &isoLayout}, "ctime": {role: roleStartTime, kind: kindDate, lay: &ctimeLayout},
+	"frac": {role: roleFraction, kind: kindNumber, unit: int64(time.Millisecond)}, "iso": {role: roleEndTime, kind: kindDate, lay: &isoLayout}, "gin": {role: roleEndTime, kind: kindDate, lay: &ginLayout}, "ctime": {role: roleStartTime, kind: kindDate, lay: &ctimeLayout},
 	"clf": {role: roleEndTime, kind: kindCLF}, "clfstart": {role: roleStartTime, kind: kindCLF},
 	"request": {role: roleRequest}, "method": {role: roleMethod}, "uri": {role: roleTarget}, "target": {role: roleTarget}, "path": {role: rolePath}, "query": {role: roleQuery}, "url": {role: roleURL},
 	"host": {role: roleHost}, "agent": {role: roleAgent}, "ua": {role: roleAgent}, "forwarded": {role: roleForwarded}, "xff": {role: roleForwarded},
@@ -64,6 +64,8 @@ var patternFields = map[string]field{
 	"flags": {role: roleFlags}, "details": {role: roleDetails}, "termination": {role: roleTermination},
 	"rt": {role: roleTook, kind: kindMillis}, "lone": {role: roleTook, kind: kindMillis, size: 1}, "msec": {role: roleEndTime, kind: kindEpochTime}, "elapsed": {role: roleTook, kind: kindNumber, unit: int64(time.Millisecond), pad: true},
 }
+
+var ginLayout = mustLayout("%Y/%m/%d - %H:%M:%S")
 
 var ctimeLayout = mustLayout("%a %b %e %H:%M:%S %Y")
 

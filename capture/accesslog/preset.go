@@ -20,6 +20,7 @@ type presetSource struct {
 	weight   int
 	family   string
 	timeless bool
+	beside   bool
 	open     func() cutter // in the place of formats
 }
 
@@ -66,7 +67,7 @@ func (p *presetSource) compile() *Format {
 	default:
 		f.open = func() cutter { return all }
 	}
-	f.esc, f.utc, f.whole, f.gone, f.weight, f.family, f.timeless = p.esc, p.utc, p.whole, p.gone, p.weight, p.family, p.timeless
+	f.esc, f.utc, f.whole, f.gone, f.weight, f.family, f.timeless, f.beside = p.esc, p.utc, p.whole, p.gone, p.weight, p.family, p.timeless, p.beside
 	return f
 }
 
@@ -122,6 +123,9 @@ func (s *schema) format() *Format {
 	weight := 40
 	if len(s.marks) == 0 {
 		weight = 5
+	}
+	if s.tabs {
+		return &Format{name: s.name, esc: escapeC, weight: 35, machine: true, open: func() cutter { return &tabCutter{pairCutter{schema: s, known: map[string]meaning{}}} }}
 	}
 	if s.pairs {
 		return &Format{name: s.name, esc: escapeC, weight: weight, machine: true, marks: s.marks, open: func() cutter { return &pairCutter{schema: s, known: map[string]meaning{}} }}

@@ -1,5 +1,7 @@
 package accesslog
 
+import "strings"
+
 // Parts that formats share.
 const (
 	clfHead      = `<peer> <_ident> <user> [<clf>] "<request>" <status> <bytes>`
@@ -52,7 +54,7 @@ var presetSources = []presetSource{
 		about: "Kubernetes ingress-nginx", evidence: "each try: server, status, time; request id; 429 or 503 of the limiter (no server)",
 	},
 	{
-		name: "nginx-error", weight: 30, open: func() cutter { return newErrorLog() }, about: "nginx error.log: lines of limit_req and limit_conn", evidence: "each refusal of the limiter, and nothing else",
+		name: "nginx-error", weight: 30, beside: true, open: func() cutter { return newErrorLog() }, about: "nginx error.log: lines of limit_req and limit_conn", evidence: "each refusal of the limiter, and nothing else",
 	},
 	{
 		name: "nginx-proxy-manager", language: "nginx", weight: 40,
@@ -65,6 +67,17 @@ var presetSources = []presetSource{
 	},
 	{
 		name: "kong", formats: []string{combinedHead + ` kong_request_id: "<id>"`}, weight: 40, family: "clf", about: "Kong's access log", evidence: "request id",
+	},
+	{ // apisix/cli/config.lua, access_log_format
+		name: "apisix", language: "nginx", weight: 45, loose: true, family: "clf",
+		formats: []string{`$remote_addr - $remote_user [$time_local] $http_host "$request" $status $body_bytes_sent $request_time "$http_referer" "$http_user_agent" $upstream_addr $upstream_status $upstream_response_time`},
+		about:   "APISIX's access log", evidence: "each try: server, status, time",
+	},
+	{ // gin/logger.go, defaultLogFormatter
+		name: "gin", weight: 40, loose: true, formats: []string{`[GIN] <gin> | <status> | <took> | <client> | <method> "<uri>"`}, about: "Gin's logger", evidence: "none",
+	},
+	{ // chi/middleware/logger.go
+		name: "chi", weight: 40, formats: []string{`<iso> [<id>] "<request>" from <client> - <status> <_size> in <took>`, `<iso> "<request>" from <client> - <status> <_size> in <took>`}, about: "chi's logger", evidence: "request id",
 	},
 	{
 		name: "envoy", language: "envoy", formats: []string{envoyHead + envoyBytes}, loose: true, weight: 40, esc: escapeNone, utc: true, family: "envoy",
@@ -79,6 +92,12 @@ var presetSources = []presetSource{
 		about: "Istio's default text", evidence: "flags, who answered (via_upstream, local_rate_limited), request id, inbound or outbound",
 	},
 	{
+		name: "envoy-storm", language: "envoy", formats: []string{strings.TrimSpace(EnvoyStorm)}, weight: 46, esc: escapeNone, utc: true, family: "envoy", about: "Envoy with the line below", evidence: "tries, Retry-After, request id, attempt headers",
+	},
+	{
+		name: "haproxy-storm", language: "haproxy", formats: []string{haproxyStorm()}, weight: 46, esc: escapeHash, about: "HAProxy with the lines below", evidence: "retries, Retry-After, request id, attempt headers",
+	},
+	{
 		name: "haproxy", language: "haproxy", formats: []string{haproxyHead, haproxyTorn}, loose: true, weight: 40, esc: escapeHash,
 		about: "HAProxy option httplog and httpslog, captures or not", evidence: "retries and redispatches, who ended the session (PR--: refused by the proxy)",
 	},
@@ -87,7 +106,7 @@ var presetSources = []presetSource{
 		loose: true, weight: 45, esc: escapeHash, family: "clf", about: "HAProxy option httplog clf", evidence: "retries and redispatches, who ended the session",
 	},
 	{
-		name: "traefik", formats: []string{clfStartHead + ` "<_referer>" "<agent>" <counter> "<_router>" "<server>" <took>`, clfStartHead + ` <_referer> "<agent>" <counter> "<_router>" "<server>" <took>`, clfStartHead + ` <_referer> <agent> <counter> <_router> <server> <took>`},
+		name: "traefik", formats: []string{clfStartHead + ` "<_referer>" "<agent>" <counter> "<_router>" "<server>" <took:ms>ms`, clfStartHead + ` <_referer> "<agent>" <counter> "<_router>" "<server>" <took:ms>ms`, clfStartHead + ` <_referer> <agent> <counter> <_router> <server> <took:ms>ms`},
 		weight: 45, family: "clf", about: "Traefik's common format", evidence: "none; the JSON format has RetryAttempts",
 	},
 	{
@@ -105,6 +124,15 @@ var presetSources = []presetSource{
 	{
 		name: "s3", weight: 42, loose: true, formats: []string{`<_owner> <host> [<clfstart>] <peer> <user> <id> <_operation> <_key> "<request>" <status> <details> <_sent> <_size> <took:ms> <_turn> "<_referer>" "<agent>"`},
 		about: "AWS S3 server access log", evidence: "503 SlowDown",
+	},
+	{ // docs.aws.amazon.com, API Gateway, "Set up CloudWatch logging": its formats CLF and CSV
+		name: "apigw", weight: 42, formats: []string{`<peer> <_caller> <user> [<clfstart>]"<request>" <status> <bytes> <id>`, `<address>,<_caller>,<user>,<clfstart>,<method>,<path>,<_proto>,<status>,<bytes>,<id>`},
+		loose: true, family: "clf", about: "AWS API Gateway as CLF or CSV", evidence: "request id",
+	},
+	{ // docs.aws.amazon.com, CloudFront, "Real-time logs": all fields, in the order that it has them in
+		name: "cloudfront-real-time", weight: 45, esc: escapeURL,
+		formats: []string{"<msec>\t<client>\t<_ttfb>\t<status>\t<bytes>\t<method>\t<_scheme>\t<_host>\t<uri>\t<bytes>\t<_edge>\t<id>\t<host>\t<took>\t<_version>\t<_ip>\t<agent>\t<_referer>\t<_cookie>\t<_query>\t<_result>\t<xff>\t<_rest>"},
+		about:   "AWS CloudFront's real-time log with all its fields", evidence: "none",
 	},
 	{
 		name: "cloudfront", weight: 45, esc: escapeURL, gone: 0, open: func() cutter { return newColumns(columnKind{fields: w3cFields, common: cloudfrontColumns, sep: '\t'}) },
@@ -139,7 +167,7 @@ var presetSources = []presetSource{
 		about: "what has an address, a date in brackets, a request in quotes and a status, in this order", evidence: "none: name the format to have more read",
 	},
 	{
-		name: "dateless", weight: 6, formats: []string{`<peer> <_ident> <user> "<request>" <status> <bytes>`, `<client> - "<request>" <status>`}, loose: true,
+		name: "dateless", weight: 6, formats: []string{`<peer> <_ident> <user> "<request>" <status> <bytes>`, `<client> - "<request>" <status>`, `<address> "<request>" <status> <bytes> "<_referer>" "<agent>"`, `<address> "<request>" <status>`}, loose: true,
 		about: "common without a date, where one stands before it (syslog, journald, CRI)", evidence: "none",
 	},
 }
@@ -152,4 +180,10 @@ var cloudfrontColumns = []string{
 	"date", "time", "x-edge-location", "sc-bytes", "c-ip", "cs-method", "cs(host)", "cs-uri-stem", "sc-status", "cs(referer)", "cs(user-agent)", "cs-uri-query", "cs(cookie)", "x-edge-result-type", "x-edge-request-id",
 	"x-host-header", "cs-protocol", "cs-bytes", "time-taken", "x-forwarded-for", "ssl-protocol", "ssl-cipher", "x-edge-response-result-type", "cs-protocol-version", "fle-status", "fle-encrypted-fields", "c-port",
 	"time-to-first-byte", "x-edge-detailed-result-type", "sc-content-type", "sc-content-len", "sc-range-start", "sc-range-end",
+}
+
+// haproxyStorm is the log-format within what the guide has for HAProxy.
+func haproxyStorm() string {
+	_, line, _ := strings.Cut(HAProxyStorm, `log-format "`)
+	return strings.TrimSuffix(line, `"`)
 }

@@ -39,6 +39,7 @@ type reading struct {
 	esc   escape
 	dates dateCache
 	clock clock
+	built []byte // a text put together of several fields
 	cuts  *[]cut // where the cuts are wanted
 }
 
@@ -145,6 +146,7 @@ func (r *reading) put(f *field, b []byte) bool {
 // address reads the peer's address. A name, as Apache logs with HostnameLookups,
 // is kept as a text, save where the format has addresses only.
 func (r *reading) address(f *field, b []byte) bool {
+	b = unpadded(b)
 	if ip, ok := parseIP(b); ok {
 		r.ip = ip
 		return true
@@ -174,6 +176,14 @@ func (r *reading) address(f *field, b []byte) bool {
 	}
 	r.set(roleAddr, b)
 	return true
+}
+
+// unpadded takes off the blanks that put columns below each other.
+func unpadded(b []byte) []byte {
+	for len(b) > 0 && b[0] == ' ' {
+		b = b[1:]
+	}
+	return b
 }
 
 // isName tells whether a text can be the name of a machine.
@@ -212,6 +222,9 @@ func (r *record) status(b []byte) bool {
 	case "", "-", "0", "-1", "null", "None":
 		r.coded = true
 		return true
+	}
+	if len(b) > 3 && (b[3] == ' ' || string(b[3:]) == ".0") { // 429 Too Many Requests; a number made a fraction
+		return r.status(b[:3])
 	}
 	return false
 }
@@ -271,8 +284,12 @@ func (r *record) at(what role, t moment) {
 // lasted reads how long a request took. Servers write "-" or -1 where they do
 // not know.
 func (r *reading) lasted(f *field, b []byte) bool {
-	if f.unit == 0 && len(b) > 0 && isDigit(b[len(b)-1]) {
+	b = unpadded(b)
+	if (f.unit == 0 || f.some && bytes.IndexByte(b, '.') < 0) && len(b) > 0 && isDigit(b[len(b)-1]) {
 		return true // a number of what is not known
+	}
+	if f.dur && r.start.step != oneMicro {
+		return true
 	}
 	ns, step, ok := duration(b, f.unit)
 	if !ok {

@@ -208,6 +208,12 @@ func (g *Guess) choose() {
 		}
 	}
 	left := slices.Clone(first.lines)
+	for j, line := range g.samples {
+		if !left[j] && !first.format.beside && aside(line) != "" {
+			left[j] = true
+			g.read++
+		}
+	}
 	for len(g.formats) < 4 {
 		var more *scored
 		gain := g.lines / 20
@@ -291,7 +297,7 @@ func (f *Format) ignores(why fault) bool {
 	switch why {
 	case noStatusKey, noRequestKey, otherStage:
 		return f.marks != nil
-	case delayed, dryRun, noRefusal:
+	case delayed, dryRun, noRefusal, beside, ofServer, noRequestColumn:
 		return true
 	}
 	return false
@@ -334,6 +340,9 @@ func (f *Format) marked(lines [][]byte) bool {
 // hasKey looks for one of several keys; of a.b, it looks for b.
 func (f *Format) hasKey(line []byte, keys string) bool {
 	for _, k := range strings.Split(keys, "|") {
+		if f.json && bytes.Contains(line, []byte(`"`+k+`"`)) || !f.json && bytes.Contains(line, []byte(k+"=")) {
+			return true
+		}
 		if i := strings.LastIndexByte(k, '.'); i >= 0 && !strings.HasPrefix(k, "id.") {
 			k = k[i+1:]
 		}

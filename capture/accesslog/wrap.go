@@ -26,6 +26,9 @@ const (
 	wrapLabels       // {app="web"} line: logcli, behind a time
 	wrapStream       // ecs/web/0123abcd line: aws logs tail, behind a time
 	wrapShort        // 2026-11-30T08:11:06 line: aws logs tail --format short, in UTC
+	wrapColour       // lines coloured for a terminal
+	wrapText         // 2026-11-30 08:11:06,123 INFO [logger] (thread) line: an application's own logging
+	wrapTail         // 2026-11-30T08:11:06.123Z INFO logger {line}: the same, of JSON
 	wraps
 )
 
@@ -33,6 +36,7 @@ var wrapNames = [wraps]string{
 	wrapNone: "plain", wrapCRI: "CRI", wrapJSON: "JSON with the line in it (docker, journald)", wrap5424: "syslog RFC 5424", wrapHeroku: "Heroku drain",
 	wrapSyslog: "syslog RFC 3164", wrapPod: "kubectl --prefix", wrapCompose: "docker compose", wrapStamp: "a time before each line", wrapStern: "stern",
 	wrapRuby: "Ruby's Logger", wrapLabels: "labels of Loki", wrapStream: "a log stream of CloudWatch", wrapShort: "a time without zone before each line",
+	wrapColour: "colours of a terminal", wrapText: "what an application's logging puts before a line", wrapTail: "a text before a JSON object",
 }
 
 // String names a wrap.
@@ -131,6 +135,13 @@ func (u *unwrapper) peel(w wrap, line []byte, depth int) (inner []byte, ok bool)
 		return logStream(line)
 	case wrapShort:
 		return u.short(line)
+	case wrapColour:
+		u.bufs[depth] = appendColourless(u.bufs[depth][:0], line)
+		return u.bufs[depth], true
+	case wrapText:
+		return u.logged(line)
+	case wrapTail:
+		return u.tail(line)
 	}
 	return line, true
 }
@@ -241,6 +252,8 @@ func byteList(dst, list []byte) ([]byte, bool) {
 // carrier finds the line in a JSON object. stream marks docker's json-file.
 var carrier = schema{name: "carrier", fields: map[string]field{
 	"log": {role: roleMessage}, "message": {role: roleMessage}, "msg": {role: roleMessage}, "textpayload": {role: roleMessage}, "line": {role: roleMessage},
+	"_source.message": {role: roleMessage}, "_source.log": {role: roleMessage}, "_source.@timestamp": {role: roleEndTime}, "result._raw": {role: roleMessage}, "result._time": {role: roleEndTime}, "_raw": {role: roleMessage},
+	"jsonpayload.message": {role: roleMessage}, "jsonpayload.log": {role: roleMessage}, "jsonpayload.msg": {role: roleMessage},
 	"stream": {role: roleServer}, "time": {role: roleEndTime}, "@timestamp": {role: roleEndTime}, "timestamp": {role: roleEndTime}, "__realtime_timestamp": {role: roleEndTime, unit: oneMicro},
 }}
 
@@ -248,7 +261,7 @@ var carrier = schema{name: "carrier", fields: map[string]field{
 func compose(line []byte) (inner []byte, ok bool) {
 	line = plainColour(line)
 	i := 0
-	for i < len(line) && (isNameByte(line[i]) || line[i] == '-' || line[i] == '.') {
+	for i < len(line) && (isNameByte(line[i]) || line[i] == '-' || line[i] == '.' || line[i] == '@') { // docker service logs: web.1.id@node
 		i++
 	}
 	end := skipBlanks(line, i)
@@ -321,6 +334,9 @@ func chainsOf(line []byte) (all []chain) {
 	for depth := range maxWraps {
 		found := false
 		for w := wrapCRI; w < wraps; w++ {
+			if w == wrapColour && !isColoured(line) { // others of the log may be
+				continue
+			}
 			if inner, ok := u.peel(w, line, depth); ok {
 				line, found = append([]byte(nil), inner...), true
 				c = append(c, w)

@@ -56,6 +56,9 @@ func wrapsOf(t testing.TB, line string) map[string]string {
 		"journald":              `{"__REALTIME_TIMESTAMP":"1796026266123456","_HOSTNAME":"web1","MESSAGE":` + quotedJSON(t, line) + `,"_PID":"1"}`,
 		"fluent-bit":            `{"time":"2026-11-30T09:00:00Z","stream":"stdout","_p":"F","log":` + quotedJSON(t, line) + `}`,
 		"filebeat":              `{"@timestamp":"2026-11-30T09:00:00.000Z","message":` + quotedJSON(t, line) + `,"agent":{"type":"filebeat"}}`,
+		"Elasticsearch":         `{"_index":"x","_id":"1","_source":{"@timestamp":"2026-11-30T09:00:00.000Z","host":{"name":"h"},"message":` + quotedJSON(t, line) + `}}`,
+		"Splunk":                `{"preview":false,"result":{"_raw":` + quotedJSON(t, line) + `,"_time":"2026-11-30T09:00:00.000+00:00"}}`,
+		"Google, structured":    `{"insertId":"x","jsonPayload":{"message":` + quotedJSON(t, line) + `},"timestamp":"2026-11-30T09:00:00.000Z"}`,
 		"docker in a collector": `{"message":` + quotedJSON(t, `{"log":`+quotedJSON(t, line+"\n")+`,"stream":"stdout"}`) + `}`,
 		"CRI over syslog":       `<13>Nov 30 08:11:06 node kubelet: 2026-11-30T09:00:00.1Z stdout F ` + line,
 	}

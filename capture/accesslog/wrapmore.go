@@ -82,6 +82,9 @@ func logStream(line []byte) (inner []byte, ok bool) {
 	}
 	word := line[:i]
 	slash := bytes.IndexByte(word, '/')
+	if len(bytes.Trim(word, "0123456789/")) == 0 { // a date
+		return nil, false
+	}
 	if slash < 1 && !(hasPrefix(word, "i-") && i > 9) {
 		return nil, false
 	}
