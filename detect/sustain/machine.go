@@ -90,6 +90,7 @@ type Machine struct {
 	risePeakT int64
 
 	burstAt, burstPeakAt, burstEndAt int64
+	burstSeen                        int64 // the second in which the burst was recognised
 	burstPeak                        int64
 	burstEnded, burstFailed          int64 // outcomes of first attempts in the burst
 	quiet                            int   // seconds at base level in a row
@@ -249,9 +250,24 @@ func (m *Machine) step(s *Second, five *window) {
 	}
 }
 
+// down tells whether a rise of demand that was seen at a moment is but what is asked
+// of a server that is down: failures had begun by then, and for some seconds after
+// their first nothing is served at all. One that is overrun serves what it can at
+// first, or fails only once its queue is full.
+func (m *Machine) down(seen int64) bool {
+	if m.runFrom == 0 || seen < m.runFrom {
+		return false
+	}
+	w := m.since(m.runFrom+second, keep)
+	return w.seconds >= endSeconds && w.failed >= faultFailures && w.good == 0
+}
+
 func (m *Machine) stepCalm(s *Second, five *window) {
 	if m.base.known() {
 		switch {
+		case m.surging() && m.down(s.At):
+			m.phase = fault
+			return
 		case m.surging() && (m.runFrom == 0 || m.runFrom >= m.riseAt-second):
 			m.phase, m.burstAt = burst, m.riseAt
 			m.enterBurst(s)
@@ -274,6 +290,7 @@ func (m *Machine) stepCalm(s *Second, five *window) {
 // enterBurst counts what the burst has done before it was recognised.
 func (m *Machine) enterBurst(s *Second) {
 	w := m.since(m.riseAt, keep)
+	m.burstSeen = s.At
 	m.burstEnded += w.ended
 	m.burstFailed += w.failed
 	m.raisePeak(m.risePeak, m.risePeakT)
@@ -297,6 +314,9 @@ func (m *Machine) stepBurst(s *Second, five *window) {
 		m.harmless = 0
 	}
 	switch {
+	case m.down(m.burstSeen):
+		m.settle()
+		m.phase, m.cusum, m.riseAt = fault, 0, 0
 	case m.quiet >= endSeconds:
 		m.endBurst(five)
 	case m.harmless >= newLevel:
