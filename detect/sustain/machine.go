@@ -8,6 +8,8 @@
 // al., HotOS 2021, and Huang et al., OSDI 2022.
 package sustain
 
+import "math"
+
 // Second is what happened in one second. FirstEnded, FirstFailed and
 // FirstRefused are counted by the time of the outcome, as are Refused, Failed
 // and Good; First, Attempts, Retries and Impatient by the time of the request.
@@ -252,14 +254,18 @@ func (m *Machine) step(s *Second, five *window) {
 
 // down tells whether a rise of demand that was seen at a moment is but what is asked
 // of a server that is down: failures had begun by then, and for some seconds after
-// their first nothing is served at all. One that is overrun serves what it can at
-// first, or fails only once its queue is full.
+// their first nothing is served at all, though no more is asked than it may well serve.
+// One that is overrun is asked for more, and serves what it can at first, or fails only
+// once its queue is full.
 func (m *Machine) down(seen int64) bool {
 	if m.runFrom == 0 || seen < m.runFrom {
 		return false
 	}
 	w := m.since(m.runFrom+second, keep)
-	return w.seconds >= endSeconds && w.failed >= faultFailures && w.good == 0
+	asked := m.since(m.runFrom, keep)
+	may := m.served.peak * float64(asked.seconds)
+	few := float64(asked.first) < peakRatio*may+noise*math.Sqrt(may)
+	return few && w.seconds >= endSeconds && w.failed >= faultFailures && w.good == 0
 }
 
 func (m *Machine) stepCalm(s *Second, five *window) {
