@@ -307,3 +307,18 @@ func BenchmarkTickAndReading(b *testing.B) {
 		b.Fatal(sink)
 	}
 }
+
+// One error in some hundred requests is no sign of how much can be served, however few
+// requests there are: of a dozen in five seconds it would be a large share.
+func TestFewErrorsAreNoSaturation(t *testing.T) {
+	c := traffic{demand: func(t int) float64 { return 1 + 3*float64(t)/7200 }, capacity: 1000, attempts: 4, delay: fullJitter, errors: .002}
+	for seed := range max(seeds(), 10) {
+		told := false
+		follow(c.run(seed, 7200), func(i int, r *Reading) {
+			if r.HeadroomKnown && !told {
+				told = true
+				t.Errorf("seed %d: headroom %.1f of %.1f/s told in second %d", seed, r.Headroom, r.Capacity, i)
+			}
+		})
+	}
+}
