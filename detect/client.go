@@ -36,6 +36,7 @@ type client struct {
 	lastRefused, lastBare    int64 // second of the last refusal, and of the last without a hint
 	flags                    flags
 	just                     uint32 // faults of this second, a bit each
+	rash                     uint32 // impatient retries of this second
 	behind                   behindOne
 }
 
@@ -83,6 +84,7 @@ type secondCounts struct {
 	refused, failed, good, ended, impatient int64
 	again                                   [furthest]int64 // attempts by number, from the second on
 	uncovered                               int64           // retries that keep to no hint
+	blamed                                  int64           // of the impatient, those of clients of whom it is shown that they make a storm
 	orphans                                 int64           // answers without a request
 	unread                                  int64           // ended in a way that could not be seen; in none of the others
 	mistaken                                int64           // answered 4xx, which no repeat would mend: neither failed nor good
@@ -222,6 +224,7 @@ func (e *engine) countRequest(d *delta, c *client, f *flight) {
 		d.avoidable++
 		if known {
 			d.sum.impatient++
+			c.rash++
 		}
 	}
 }

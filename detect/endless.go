@@ -20,7 +20,7 @@ func (c *endlessChains) note(link *chain.Link, at int64, layers *layering) bool 
 		return false
 	}
 	least := tenth * layers.burst(link.Root)
-	if link.Attempt <= least {
+	if !beyond(link.Sure, least) {
 		return false
 	}
 	if *c == nil {
@@ -31,9 +31,14 @@ func (c *endlessChains) note(link *chain.Link, at int64, layers *layering) bool 
 		k.at = max(k.at, at)
 		return false
 	case k.root != 0 && at-k.at < runIdle:
-		return link.Attempt == least+1 // no room to remember it
+		return !beyond((link.Sure-1)/link.Confidence, least) // no room to remember it
 	default:
 		*k = endlessChain{link.Root, at}
 		return true
 	}
 }
+
+// beyond tells whether more attempts are expected than there should be, to the nearest
+// whole one. Several requests of a client for the same thing at one time make a chain
+// longer than any of them, of links that are each less sure.
+func beyond(sure float32, least int32) bool { return sure >= float32(least)+.5 }

@@ -25,6 +25,7 @@ type judge struct {
 	events    []Event
 	roundFrom [agentGroups]int64 // first round of the present run, by agent group
 	flagged   []int64            // clients that carry each client signature's flag
+	storms    flags              // the client signatures that make a storm where much is refused
 	sums      []conducts         // of the clients that carry each client signature's flag
 	told      flaggedConducts    // what of each client is in them
 	fault     []deed             // what each client signature is about
@@ -66,6 +67,9 @@ func newJudge(set *rules.Set) judge {
 		case len(j.clientSig) == maxClientSigns:
 			j.spare = append(j.spare, s)
 		default:
+			if s.Storm {
+				j.storms |= 1 << len(j.clientSig)
+			}
 			j.clientSig = append(j.clientSig, s)
 			j.fault = append(j.fault, faultOf(s))
 		}

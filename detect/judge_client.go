@@ -52,9 +52,15 @@ func (j *judge) clients(e *engine) {
 	for k, s := range j.clientSig {
 		j.quote(e, k, s)
 	}
+	blamed := int64(0)
 	for _, id := range j.active {
-		e.clients.at(id).just = 0
+		c := e.clients.at(id)
+		if c.flags&j.storms != 0 {
+			blamed += int64(c.rash)
+		}
+		c.just, c.rash = 0, 0
 	}
+	e.pop.seconds[slot(e.now-tick)].blamed = blamed
 	for k, s := range j.clientSig {
 		if j.flagged[k] > 0 || e.pop.total.attempts == 0 {
 			continue
@@ -113,7 +119,7 @@ func (j *judge) pass(e *engine, why string) {
 	for _, id := range j.active {
 		c := e.clients.at(id)
 		j.withdraw(c, e.histories.of(c))
-		c.just = 0
+		c.just, c.rash = 0, 0
 	}
 	for _, s := range j.clientSig {
 		j.cannot(s, why)

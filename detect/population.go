@@ -157,6 +157,7 @@ func (s *secondCounts) add(o *secondCounts) {
 	s.good += o.good
 	s.ended += o.ended
 	s.impatient += o.impatient
+	s.blamed += o.blamed
 	s.uncovered += o.uncovered
 	for k, n := range o.again {
 		s.again[k] += n

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"stormwatch/rules"
 )
 
 // verdictState is the verdict's memory: what it was, since when, and the worst
@@ -43,6 +45,7 @@ const (
 	recoverHold = 30 * tick     // calm for this long ends an incident
 	stormStay   = 15 * tick     // what is still heavy stays a storm for this long after its last proof
 	stormLeast  = .5            // of impatientOf, which a storm must fall below to be none any more
+	blamedOf    = .10           // of the impatient, those of clients of whom a storm's sign is shown: fifth attempts that end are everybody's in an outage
 	demandStay  = window * tick // a burst is over by then: what is beyond capacity for longer is demand
 )
 
@@ -155,7 +158,7 @@ func (j *judge) word(e *engine, w *windowSecond) (State, Cause) {
 	blind := heavy && e.failuresOnly() // of how many requests, nobody knows
 	loop := j.find("rising-share-after-burst") != nil
 	herd := j.find("lockstep") != nil && heavy
-	ignored := j.impatience() && heavy && share(w.impatient, w.attempts) >= j.state.impatientOf()
+	ignored := j.impatience(w) && heavy && share(w.impatient, w.attempts) >= j.state.impatientOf()
 	capacity := j.find("capacity-not-behaviour") != nil
 	switch {
 	case loop:
@@ -232,9 +235,14 @@ func (j *judge) followDemand(e *engine) {
 	}
 }
 
-// impatience tells whether a signature holds that makes impatient clients a storm.
-func (j *judge) impatience() bool {
-	return slices.ContainsFunc(j.found, func(f found) bool { return f.over == 0 && f.sig.Storm })
+// impatience tells whether a signature holds that makes impatient clients a storm. Of
+// single clients it must hold of those who send a part of what is impatient: one of
+// thousands does not say what the others do.
+func (j *judge) impatience(w *windowSecond) bool {
+	few := share(w.blamed, w.impatient) < blamedOf
+	return slices.ContainsFunc(j.found, func(f found) bool {
+		return f.over == 0 && f.sig.Storm && !(few && f.sig.Scope == rules.Client)
+	})
 }
 
 // headless tells whether most answers lack their request, as where only the

@@ -16,14 +16,27 @@ type crowd struct {
 	// The addresses seen most, in the manner of Misra and Gries: each count is at
 	// most all/(addresses+1) too low, and never too high.
 	at        [addresses]counted
+	forwarded bool // some request had that field
+	keys      bool
+}
+
+// counted is an address, and what tells clients behind it apart: what others send
+// says nothing of it.
+type counted struct {
+	ip        [16]byte
+	n         int64
+	all       int64 // requests since it came to be counted
 	forwarded distinct
 	keys      distinct
 	agents    distinct
 }
 
-type counted struct {
-	ip [16]byte
-	n  int64
+func (a *counted) note(x *capture.Exchange) {
+	a.n++
+	a.all++
+	a.forwarded.note(uint64(x.Forwarded))
+	a.keys.note(x.Credential)
+	a.agents.note(uint64(x.Agent))
 }
 
 const (
@@ -42,9 +55,8 @@ func (c *crowd) note(x *capture.Exchange) {
 		return
 	}
 	c.all++
-	c.forwarded.note(uint64(x.Forwarded))
-	c.keys.note(x.Credential)
-	c.agents.note(uint64(x.Agent))
+	c.forwarded = c.forwarded || x.Forwarded != 0
+	c.keys = c.keys || x.Credential != 0
 	free := -1
 	for i := range c.at {
 		switch a := &c.at[i]; {
@@ -53,12 +65,13 @@ func (c *crowd) note(x *capture.Exchange) {
 				free = i
 			}
 		case a.ip == x.Src.IP:
-			a.n++
+			a.note(x)
 			return
 		}
 	}
 	if free >= 0 {
-		c.at[free] = counted{x.Src.IP, 1}
+		c.at[free] = counted{ip: x.Src.IP}
+		c.at[free].note(x)
 		return
 	}
 	for i := range c.at {
@@ -72,18 +85,20 @@ func (c *crowd) remark() string {
 	if c.all < crowdEnough {
 		return ""
 	}
-	most, next := counted{}, counted{}
-	for _, a := range c.at {
-		switch {
+	none := counted{}
+	most, next := &none, &none
+	for i := range c.at {
+		switch a := &c.at[i]; {
 		case a.n > most.n:
 			most, next = a, most
 		case a.n > next.n:
 			next = a
 		}
 	}
-	of := []counted{most}
+	of, both := []*counted{most}, *most
 	if 10*most.n < crowdTenths*c.all {
 		of = append(of, next)
+		both.join(next)
 	}
 	if 10*(most.n+next.n) < crowdTenths*c.all || len(of) == 2 && next.ip == [16]byte{} {
 		return ""
@@ -98,11 +113,11 @@ func (c *crowd) remark() string {
 	}
 	means := ""
 	switch {
-	case c.forwarded.several(fewClients, c.all) && most.ip != [16]byte{}:
+	case both.forwarded.several(fewClients, both.all) && most.ip != [16]byte{}:
 		means = "the forwarded-for field tells several clients apart: " + strings.Join(flags, " ") + " takes them for the clients"
-	case c.keys.several(fewClients, c.all):
+	case both.keys.several(fewClients, both.all):
 		means = "keys or users tell several clients apart: --client-by key takes them for the clients"
-	case c.agents.several(fewAgents, c.all):
+	case both.agents.several(fewAgents, both.all):
 		means = "the agents are of several programs: --client-by agent takes each for a client, and header:NAME or jwt:sub are better where they are logged"
 	case c.nobody():
 		return "no line says who sent its request, so what one client did is not judged: log the address ($remote_addr), or better a key or user, and name the field with --client-by or --map client=KEY"
@@ -112,9 +127,17 @@ func (c *crowd) remark() string {
 	return fmt.Sprintf(capture.CrowdedNote+"%s, a proxy perhaps, so what one client did is not judged; %s", strings.Join(from, " and "), means)
 }
 
+// join takes in what is known of another address.
+func (a *counted) join(b *counted) {
+	a.all += b.all
+	a.forwarded.join(&b.forwarded)
+	a.keys.join(&b.keys)
+	a.agents.join(&b.agents)
+}
+
 // nobody tells whether nothing that could name a client was ever there.
 func (c *crowd) nobody() bool {
-	return c.at[0].ip == [16]byte{} && c.at[1].n == 0 && c.forwarded.set == 0 && c.keys.set == 0
+	return c.at[0].ip == [16]byte{} && c.at[1].n == 0 && !c.forwarded && !c.keys
 }
 
 // distinct counts the values of a field, as far as it matters.
@@ -129,6 +152,18 @@ func (d *distinct) note(v uint64) {
 		return
 	}
 	d.set++
+	d.take(v)
+}
+
+// join takes in what another one counted.
+func (d *distinct) join(o *distinct) {
+	d.set += o.set
+	for _, v := range o.values[:o.n] {
+		d.take(v)
+	}
+}
+
+func (d *distinct) take(v uint64) {
 	if d.n == len(d.values) {
 		return
 	}

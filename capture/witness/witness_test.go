@@ -153,6 +153,16 @@ func TestProxyIsNoticed(t *testing.T) {
 	one := func(int) string { return "10.0.0.1" }
 	two := func(i int) string { return fmt.Sprintf("10.0.0.%d", 1+i%2) }
 	many := func(i int) string { return fmt.Sprintf("198.51.100.%d", i%9) }
+	// Nineteen of twenty come from one, or two; each of the others is who it is.
+	busy := func(peer, others func(i int) string) func(i int) string {
+		return func(i int) string {
+			if i%20 == 0 {
+				return others(i / 20)
+			}
+			return peer(i)
+		}
+	}
+	oneBusy, twoBusy, itself := busy(one, many), busy(two, many), func(int) string { return "bulk/1" }
 	outlier := func(i int) string { return []string{"10.0.0.1", "192.0.2.1"}[i/97] }
 	for name, c := range map[string]struct {
 		text string
@@ -165,6 +175,9 @@ func TestProxyIsNoticed(t *testing.T) {
 		"programs behind one":    {text(one, none, none, many), "--client-by agent"},
 		"clients":                {text(many, many, many, many), ""},
 		"one client":             {text(one, one, one, one), ""},
+		"a busy client":          {text(oneBusy, busy(none, many), busy(itself, many), busy(itself, many)), ""},
+		"a pair of busy clients": {text(twoBusy, busy(none, many), busy(itself, many), busy(itself, many)), ""},
+		"a proxy beside clients": {text(oneBusy, many, none, none), "--trusted-proxy 10.0.0.1 takes"},
 		"nothing else is known":  {text(one, none, none, none), ""},
 		"nobody is named": {lines(100, func(i int) string {
 			return fmt.Sprintf(`{"time":"2026-11-30T08:11:06Z","method":"GET","path":"/%d","status":200}`, i)

@@ -65,8 +65,9 @@ type Request struct {
 type Link struct {
 	Parent, Root  uint64 // Seq
 	RootClient    uint32
-	Attempt       int32 // 1-based
-	Level         uint8 // E0..E5
+	Attempt       int32   // 1-based
+	Sure          float32 // attempts at the same request up to this one that may be expected, each link as sure as it is
+	Level         uint8   // E0..E5
 	Confidence    float32
 	Retry         uint16 // probability that the request is a retry, of whatever, in 1/65535
 	Gap           int64  // start minus the parent's end, ns; valid if Parent != 0

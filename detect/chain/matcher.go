@@ -215,6 +215,7 @@ type decision struct {
 // link describes a decision.
 func (m *Matcher) link(r *Request, d *decision) Link {
 	l := Link{Root: r.Seq, RootClient: r.Client, Attempt: max(d.attempt, 1), Level: d.level, Confidence: float32(d.confidence)}
+	l.Sure = float32(l.Attempt)
 	l.Retry = uint16(d.retry*65535 + .5)
 	m.stats.soft += uint64(l.Retry)
 	if d.pick < 0 {
@@ -224,6 +225,10 @@ func (m *Matcher) link(r *Request, d *decision) Link {
 	m.stats.Matched[d.level]++
 	o := &m.failures.all[m.candidates[d.pick].open]
 	l.Parent, l.Root, l.RootClient, l.Attempt = o.seq, o.root, o.rootClient, o.attempt+1
+	l.Sure = 1 + l.Confidence*o.sure
+	if d.certain {
+		l.Sure = float32(l.Attempt)
+	}
 	l.Gap = r.Start - o.end
 	if !o.bound {
 		l.Before = int64(float64(o.before) * 1e9)

@@ -21,6 +21,7 @@ type open struct {
 	day            int32 // place in the calendar, negative if none
 	rootClient     uint32
 	attempt        int32
+	sure           float32           // attempts at the same request that may be expected
 	before         float32           // wait before the failed request, seconds; 0 none
 	due            [quartiles]uint16 // exposure, in dueUnit after the hint is over
 	n, status      uint16

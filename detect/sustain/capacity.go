@@ -38,7 +38,7 @@ func (v *served) take(m *Machine, five *window) {
 	if mean >= v.peak {
 		v.peak, v.n = mean, five.good
 	}
-	if share > calmShare && mean >= .9*v.peak {
+	if share > calmShare && five.allFailed >= faultFailures && mean >= .9*v.peak {
 		v.saturated = true
 	}
 }

@@ -8,6 +8,8 @@
 // al., HotOS 2021, and Huang et al., OSDI 2022.
 package sustain
 
+import "math"
+
 // Second is what happened in one second. FirstEnded, FirstFailed and
 // FirstRefused are counted by the time of the outcome, as are Refused, Failed
 // and Good; First, Attempts, Retries and Impatient by the time of the request.
@@ -90,6 +92,7 @@ type Machine struct {
 	risePeakT int64
 
 	burstAt, burstPeakAt, burstEndAt int64
+	burstSeen                        int64 // the second in which the burst was recognised
 	burstPeak                        int64
 	burstEnded, burstFailed          int64 // outcomes of first attempts in the burst
 	quiet                            int   // seconds at base level in a row
@@ -249,9 +252,28 @@ func (m *Machine) step(s *Second, five *window) {
 	}
 }
 
+// down tells whether a rise of demand that was seen at a moment is but what is asked
+// of a server that is down: failures had begun by then, and for some seconds after
+// their first nothing is served at all, though no more is asked than it may well serve.
+// One that is overrun is asked for more, and serves what it can at first, or fails only
+// once its queue is full.
+func (m *Machine) down(seen int64) bool {
+	if m.runFrom == 0 || seen < m.runFrom {
+		return false
+	}
+	w := m.since(m.runFrom+second, keep)
+	asked := m.since(m.runFrom, keep)
+	may := m.served.peak * float64(asked.seconds)
+	few := float64(asked.first) < peakRatio*may+noise*math.Sqrt(may)
+	return few && w.seconds >= endSeconds && w.failed >= faultFailures && w.good == 0
+}
+
 func (m *Machine) stepCalm(s *Second, five *window) {
 	if m.base.known() {
 		switch {
+		case m.surging() && m.down(s.At):
+			m.phase = fault
+			return
 		case m.surging() && (m.runFrom == 0 || m.runFrom >= m.riseAt-second):
 			m.phase, m.burstAt = burst, m.riseAt
 			m.enterBurst(s)
@@ -274,6 +296,7 @@ func (m *Machine) stepCalm(s *Second, five *window) {
 // enterBurst counts what the burst has done before it was recognised.
 func (m *Machine) enterBurst(s *Second) {
 	w := m.since(m.riseAt, keep)
+	m.burstSeen = s.At
 	m.burstEnded += w.ended
 	m.burstFailed += w.failed
 	m.raisePeak(m.risePeak, m.risePeakT)
@@ -297,6 +320,9 @@ func (m *Machine) stepBurst(s *Second, five *window) {
 		m.harmless = 0
 	}
 	switch {
+	case m.down(m.burstSeen):
+		m.settle()
+		m.phase, m.cusum, m.riseAt = fault, 0, 0
 	case m.quiet >= endSeconds:
 		m.endBurst(five)
 	case m.harmless >= newLevel:

@@ -153,6 +153,8 @@ func harmless() []traffic {
 		{name: "outage, 500", demand: flat(60), capacity: 100, cost: .03, delay: oneSecond, down: downBetween(12, 22)},
 		{name: "outage, 503", demand: flat(60), capacity: 100, cost: .03, delay: oneSecond, down: downBetween(12, 22), refuses: true},
 		{name: "503 to the end", demand: flat(60), capacity: 100, delay: oneSecond, down: downBetween(12, 1e6), refuses: true},
+		{name: "outage, asked for again by hand", demand: between(60, 130, 12, 14), capacity: 100, delay: oneSecond, down: downBetween(12, 32), refuses: true},
+		{name: "outage at 12/s, asked for again by hand", demand: between(12, 28, 12, 13), capacity: 30, attempts: 6, delay: fullJitter, down: downBetween(12, 32)},
 		{name: "plateau", demand: between(60, 140, 12, 1e6), capacity: 100, cost: .005, delay: oneSecond, polite: either},
 		{name: "served burst", demand: between(60, 140, 12, 18), capacity: 200, attempts: 3, delay: fullJitter},
 		{name: "two bursts", demand: two, capacity: 100, cost: .01, attempts: 4, delay: fullJitter},
