@@ -106,6 +106,7 @@ const (
 	LongestChain
 	Growth
 	CeilingS
+	CeilingHighS
 	AttemptCap
 	IgnoredShare
 	LayeredRequests
@@ -276,6 +277,7 @@ var features = [featureCount]Feature{
 	{ID: LongestChain, Name: "longest_chain", Unit: "attempts", Scopes: together, Meaning: "attempts of the longest chain"},
 	{ID: Growth, Name: "growth", Unit: "x", Scopes: together, Meaning: "how much longer each wait is than the one before, while they grow"},
 	{ID: CeilingS, Name: "ceiling_s", Unit: "s", Scopes: together, Meaning: "where waits stop growing"},
+	{ID: CeilingHighS, Name: "ceiling_high_s", Unit: "s", Scopes: together, Meaning: "upper bound of ceiling_s (z 2.58)"},
 	{ID: AttemptCap, Name: "attempt_cap", Unit: "attempts", Scopes: together, Meaning: "attempts after which these clients give up, where they do"},
 	{ID: IgnoredShare, Name: "ignored_share", Scopes: together, Meaning: "share of those waits that a hint had told otherwise"},
 	{ID: LayeredRequests, Name: "layered_requests", Unit: "requests", Scopes: together, Meaning: "requests that show by themselves that two layers retry: by two counters, by declared tries, by their ids"},
