@@ -253,7 +253,7 @@ var features = [featureCount]Feature{
 	{ID: CredentialChanges, Name: "credential_changes", Unit: "retries", Scopes: single, Meaning: "retries of a refusal with another credential"},
 	{ID: UnsafeRepeats, Name: "unsafe_repeats", Unit: "writes", Scopes: both, Meaning: "writes sent again, without a key that says so, though the first may have been done"},
 	{ID: OverdueAttempts, Name: "overdue_attempts", Unit: "attempts", Scopes: single, Meaning: "attempts after the deadline of their caller"},
-	{ID: EndlessChains, Name: "endless_chains", Unit: "chains", Scopes: single, Meaning: "chains of more than ten attempts"},
+	{ID: EndlessChains, Name: "endless_chains", Unit: "chains", Scopes: single, Meaning: "chains of more than ten attempts, as far as the clock tells these from those of an inner layer"},
 	{ID: SpentRequests, Name: "spent_requests", Unit: "requests", Scopes: single, Meaning: "requests although the last answer said that nothing is left"},
 	{ID: SpentShare, Name: "spent_share", Scopes: single, Meaning: "share of the requests after such an answer that did not wait for the reset"},
 	{ID: Parked, Name: "parked", Scopes: single, Meaning: "1 if the client has never come back after a refusal that named a wait"},
