@@ -10,17 +10,20 @@ import (
 // near what the service can bear. It is told only where that is known: by the operator,
 // or because the service was seen to be full before. What was served at most is a lower
 // bound of what can be: any steady service is near its own maximum. So against that,
-// demand must have grown. Demand that creeps up over many minutes is calm itself, and
-// is told of only where the operator says what can be served.
+// demand must have grown, within minutes: what is calm follows demand within half a
+// minute, so that a rise is held against the calm before it. Demand that creeps up over
+// many minutes is calm itself, and is told of only where the operator says what can be
+// served.
 
 const (
-	nearCapacity = .9       // of what can be served
-	nearTipping  = .8       // of the load from which less is served than comes in: within a fifth
-	nearGrown    = 1.2      // times the demand in calm
-	nearFewest   = 2.       // requests per second; below, chance fills a tenth of the rest
-	fewFailing   = .02      // share of first attempts
-	fewRetries   = .1       // share of attempts: the budget of Google's SRE book, ch. 21
-	nearFor      = 5 * tick // before it is told
+	nearCapacity = .9         // of what can be served
+	nearTipping  = .8         // of the load from which less is served than comes in: within a fifth
+	nearGrown    = 1.2        // times the demand in calm
+	nearFewest   = 2.         // requests per second; below, chance fills a tenth of the rest
+	fewFailing   = .02        // share of first attempts
+	fewRetries   = .1         // share of attempts: the budget of Google's SRE book, ch. 21
+	nearFor      = 8 * tick   // before it is told: with 5, three fourths of the capacity were told of in 2 of 40 runs
+	grownFor     = 300 * tick // for how long a rise counts as one; then it is calm itself
 )
 
 // brink is what the load comes near to.
@@ -35,7 +38,7 @@ const (
 // nears tells what the present second's load comes near to.
 func (j *judge) nears(e *engine) brink {
 	r := &j.loop
-	grown := r.Baseline && r.FreshMedian10 >= nearGrown*r.Base
+	grown := j.state.rise.follow(r, e.now)
 	switch {
 	case r.Seconds < int(nearFor/tick), r.FreshMedian10 < nearFewest, r.FailingShare > fewFailing, r.RetryShare > fewRetries:
 	case r.TippingKnown && grown && r.AttemptsPerS >= nearTipping*r.Tipping:
@@ -44,6 +47,23 @@ func (j *judge) nears(e *engine) brink {
 		return capacityNear
 	}
 	return nothingNear
+}
+
+// rise is demand that has grown.
+type rise struct {
+	base float64 // the calm before it, requests per second
+	from int64   // since when; 0 there is none
+}
+
+// follow tells whether demand is still what it has grown to.
+func (g *rise) follow(r *sustain.Reading, now int64) bool {
+	if g.from != 0 && (now-g.from > grownFor || r.FreshMedian10 < nearGrown*g.base) {
+		*g = rise{}
+	}
+	if g.from == 0 && r.Baseline && r.FreshMedian10 >= nearGrown*r.Base {
+		*g = rise{r.Base, now}
+	}
+	return g.from != 0
 }
 
 // followNear keeps for how long the load has come near something.

@@ -14,13 +14,14 @@ type endlessChain struct {
 const endlessKept = 4096 // 64 KB; at most so many are followed at once
 
 // note takes in a request, and tells whether it is the one at which its chain is found
-// to be endless. It is called in the order of events, whatever the shards are.
+// to be endless. It is called in the order of events, whatever the shards are. Attempts
+// that a coarse clock shows together may be an inner layer's: all of them count as one.
 func (c *endlessChains) note(link *chain.Link, at int64, layers *layering) bool {
 	if link.Attempt <= tenth || link.Parent == 0 || link.Confidence < believed {
 		return false
 	}
-	least := tenth * layers.burst(link.Root)
-	if !beyond(link.Sure, least) {
+	least, apart := tenth*layers.burst(link.Root), link.Attempt-int32(link.Hidden)
+	if !beyond(link.Sure, least) || apart <= tenth {
 		return false
 	}
 	if *c == nil {
@@ -31,7 +32,10 @@ func (c *endlessChains) note(link *chain.Link, at int64, layers *layering) bool 
 		k.at = max(k.at, at)
 		return false
 	case k.root != 0 && at-k.at < runIdle:
-		return !beyond((link.Sure-1)/link.Confidence, least) // no room to remember it
+		if link.Together == 0 {
+			apart-- // what it was at the attempt before
+		}
+		return !beyond((link.Sure-1)/link.Confidence, least) || apart <= tenth // no room to remember it
 	default:
 		*k = endlessChain{link.Root, at}
 		return true

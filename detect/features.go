@@ -196,6 +196,7 @@ func habitFeatures(e *engine, group int, v *rules.Values) {
 	}
 	if h.Ceiling > 0 {
 		v.Set(rules.CeilingS, h.Ceiling.Seconds(), n)
+		v.Set(rules.CeilingHighS, h.CeilingHigh.Seconds(), n)
 	}
 	if h.Attempts > 0 {
 		v.Set(rules.AttemptCap, float64(h.Attempts), n)

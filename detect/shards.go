@@ -71,18 +71,18 @@ func (e *engine) matchShard(shard int) {
 			res.Raced = e.raced(&f.rec)
 			m.Outcome(&res)
 		default:
-			req := f.request()
+			req := f.request(e.resolution(f.rec.source))
 			f.link = m.Request(&req)
 		}
 	}
 }
 
-func (f *flight) request() chain.Request {
+func (f *flight) request(clock int64) chain.Request {
 	r := &f.rec
 	own, relay := counts(&r.Exchange)
 	return chain.Request{
 		Seq: f.seq, Start: r.Start, Op: f.op, Template: f.tmpl, Addr: f.addr, IP: hash(1, r.Src.IP[:]), Cred: r.Credential,
-		Client: r.client, Idem: r.IdemKey, Body: r.Body, ID: r.RequestID, Counter: own.Counter, N: own.N, Relay: relay, Deadline: r.Deadline,
+		Client: r.client, Idem: r.IdemKey, Body: r.Body, ID: r.RequestID, Counter: own.Counter, N: own.N, Relay: relay, Deadline: r.Deadline, Clock: clock,
 	}
 }
 

@@ -15,16 +15,17 @@ type verdictState struct {
 	worst    Verdict
 	since    int64 // onset of the present incident; 0 when there is none
 	censored bool
-	calmFrom int64                 // since when the failing share has been low; 0 while it is not
-	badUntil int64                 // last second in which the word was earned anew
-	word     State                 // the word that was earned
-	failing  int64                 // end of the last second in which many failed
-	recover  int64                 // from the onset to the end of the latest incident that is over; 0 not known
-	worstEnd int64                 // the same of the incident that worst speaks of
-	unnamed  bool                  // all that speaks for the incident is that most is in vain
-	beyond   int64                 // since when new demand is more than can be served; 0 it is not
-	near     brink                 // what the load comes near to, though little fails
-	nearFrom int64                 // since when; 0 it does not
+	calmFrom int64 // since when the failing share has been low; 0 while it is not
+	badUntil int64 // last second in which the word was earned anew
+	word     State // the word that was earned
+	failing  int64 // end of the last second in which many failed
+	recover  int64 // from the onset to the end of the latest incident that is over; 0 not known
+	worstEnd int64 // the same of the incident that worst speaks of
+	unnamed  bool  // all that speaks for the incident is that most is in vain
+	beyond   int64 // since when new demand is more than can be served; 0 it is not
+	near     brink // what the load comes near to, though little fails
+	nearFrom int64 // since when; 0 it does not
+	rise     rise
 	warned   brink                 // what earned the word, if that is all that did
 	stormed  int64                 // last second that earned the word storm
 	causes   [CauseMixed + 1]int32 // seconds of the present incident for which each was held responsible

@@ -106,6 +106,7 @@ const (
 	LongestChain
 	Growth
 	CeilingS
+	CeilingHighS
 	AttemptCap
 	IgnoredShare
 	LayeredRequests
@@ -252,7 +253,7 @@ var features = [featureCount]Feature{
 	{ID: CredentialChanges, Name: "credential_changes", Unit: "retries", Scopes: single, Meaning: "retries of a refusal with another credential"},
 	{ID: UnsafeRepeats, Name: "unsafe_repeats", Unit: "writes", Scopes: both, Meaning: "writes sent again, without a key that says so, though the first may have been done"},
 	{ID: OverdueAttempts, Name: "overdue_attempts", Unit: "attempts", Scopes: single, Meaning: "attempts after the deadline of their caller"},
-	{ID: EndlessChains, Name: "endless_chains", Unit: "chains", Scopes: single, Meaning: "chains of more than ten attempts"},
+	{ID: EndlessChains, Name: "endless_chains", Unit: "chains", Scopes: single, Meaning: "chains of more than ten attempts, as far as the clock tells these from those of an inner layer"},
 	{ID: SpentRequests, Name: "spent_requests", Unit: "requests", Scopes: single, Meaning: "requests although the last answer said that nothing is left"},
 	{ID: SpentShare, Name: "spent_share", Scopes: single, Meaning: "share of the requests after such an answer that did not wait for the reset"},
 	{ID: Parked, Name: "parked", Scopes: single, Meaning: "1 if the client has never come back after a refusal that named a wait"},
@@ -276,6 +277,7 @@ var features = [featureCount]Feature{
 	{ID: LongestChain, Name: "longest_chain", Unit: "attempts", Scopes: together, Meaning: "attempts of the longest chain"},
 	{ID: Growth, Name: "growth", Unit: "x", Scopes: together, Meaning: "how much longer each wait is than the one before, while they grow"},
 	{ID: CeilingS, Name: "ceiling_s", Unit: "s", Scopes: together, Meaning: "where waits stop growing"},
+	{ID: CeilingHighS, Name: "ceiling_high_s", Unit: "s", Scopes: together, Meaning: "upper bound of ceiling_s (z 2.58)"},
 	{ID: AttemptCap, Name: "attempt_cap", Unit: "attempts", Scopes: together, Meaning: "attempts after which these clients give up, where they do"},
 	{ID: IgnoredShare, Name: "ignored_share", Scopes: together, Meaning: "share of those waits that a hint had told otherwise"},
 	{ID: LayeredRequests, Name: "layered_requests", Unit: "requests", Scopes: together, Meaning: "requests that show by themselves that two layers retry: by two counters, by declared tries, by their ids"},

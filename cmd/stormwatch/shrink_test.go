@@ -17,11 +17,9 @@ import (
 // flips are what coarser views of a scenario still get wrong, and why. A line that
 // is not needed any more is told.
 var flips = map[string]string{
-	"body-error as log: overload becomes clear":                 bodiless,
-	"body-error as nginx: overload becomes clear":               bodiless,
-	"body-error as combined: overload becomes clear":            bodiless,
-	"layered-retries as combined: uncapped-attempts appears":    "the bursts within bursts are shorter than its clock, so that all attempts read as one layer's",
-	"retry-after-ignored as nginx: low-ceiling-backoff appears": "the waits are the same; where the wait that they ignore is seen, that is told instead",
+	"body-error as log: overload becomes clear":      bodiless,
+	"body-error as nginx: overload becomes clear":    bodiless,
+	"body-error as combined: overload becomes clear": bodiless,
 }
 
 const bodiless = "an error in the body of a 200 leaves no trace in a log's lines"

@@ -57,6 +57,7 @@ type Request struct {
 	N        uint16          // attempt number by Counter, the client's own, first 1
 	Relay    capture.Attempt // by a proxy on the way
 	Deadline int64           // when its caller stops waiting; 0 not told
+	Clock    int64           // ns: two moments of its source that are less apart may be the same; 0 exact
 }
 
 // Link is the place of a request in its chain. A first attempt has no Parent and
@@ -70,6 +71,8 @@ type Link struct {
 	Level         uint8   // E0..E5
 	Confidence    float32
 	Retry         uint16 // probability that the request is a retry, of whatever, in 1/65535
+	Hidden        uint16 // of the attempts, those that may be an inner layer's: their clock does not show the wait before them
+	Together      uint8  // such attempts in a row, this one the last
 	Gap           int64  // start minus the parent's end, ns; valid if Parent != 0
 	Before        int64  // the wait before the parent, ns; 0 where there was none, or it kept to a hint
 	ParentStatus  uint16

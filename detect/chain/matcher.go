@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"math"
 	"slices"
 
 	"stormwatch/capture"
@@ -230,6 +231,7 @@ func (m *Matcher) link(r *Request, d *decision) Link {
 		l.Sure = float32(l.Attempt)
 	}
 	l.Gap = r.Start - o.end
+	l.hide(r, o)
 	if !o.bound {
 		l.Before = int64(float64(o.before) * 1e9)
 	}
@@ -238,6 +240,24 @@ func (m *Matcher) link(r *Request, d *decision) Link {
 	l.ParentAdvice, l.ParentCred, l.ParentIdem, l.Deadline = o.advice, o.cred, o.idem, o.deadline
 	l.ParentRelative = o.relative
 	return l
+}
+
+// hiddenBurst is how many attempts an inner layer makes at most in a moment of the
+// clock, by all that is known of layers; those that go on are an outer one's.
+const hiddenBurst = 6
+
+// hide counts the attempts that the clock does not show apart from the one before:
+// whether the same layer waited before each cannot be told, unless its client counts.
+func (l *Link) hide(r *Request, o *open) {
+	hidden := int32(o.hidden)
+	if max(l.Gap, -l.Gap) < r.Clock && o.together+1 < hiddenBurst {
+		l.Together = o.together + 1
+		hidden++
+	}
+	if r.N > 0 {
+		hidden = min(hidden, max(l.Attempt-int32(r.N), 0))
+	}
+	l.Hidden = uint16(min(hidden, math.MaxUint16))
 }
 
 // moveOn closes the failure that was retried and remembers the request.

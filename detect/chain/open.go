@@ -25,6 +25,7 @@ type open struct {
 	before         float32           // wait before the failed request, seconds; 0 none
 	due            [quartiles]uint16 // exposure, in dueUnit after the hint is over
 	n, status      uint16
+	hidden         uint16
 	reason         capture.Reason
 	outcome        capture.Outcome
 	advice         capture.Advice
@@ -32,6 +33,7 @@ type open struct {
 	relay          capture.Attempt
 	class          uint8
 	step           uint8 // quarters of its exposure counted
+	together       uint8
 	relative       bool
 	raced          bool
 	lingers        bool // beyond MaxAge: nothing was asked since

@@ -13,7 +13,7 @@ func (m *Matcher) wait(r *Result, byAddr, byCred int32) {
 		byAddr: -1, byCred: -1, nextA: -1, nextC: -1, day: -1, rootClient: r.Link.RootClient, attempt: max(r.Link.Attempt, 1), sure: max(r.Link.Sure, 1),
 		before: before, n: r.N, status: r.Status, reason: r.Reason, outcome: r.Outcome, counter: r.Counter,
 		advice: r.Advice, relative: r.Relative, raced: r.Raced, bound: r.Link.obeys(), deadline: earlier(r.Deadline, r.Link.Deadline),
-		relay: r.Relay, body: r.Body, id: r.ID,
+		relay: r.Relay, body: r.Body, id: r.ID, hidden: r.Link.Hidden, together: r.Link.Together,
 		class: classOf(r), worth: worthRetrying(r) || r.Link.Attempt > 1, live: true,
 	}
 	if o.root == 0 {
