@@ -323,5 +323,6 @@ func (e *engine) repeatFeatures(v *rules.Values, w *windowSecond) {
 	v.Set(rules.ElsewhereBeforeShare, share(r.before.elsewhereAgain, b), b)
 	e.sessionFeatures(v, s)
 	v.Set(rules.UnsafeRepeats, float64(e.pop.relayed), e.pop.total.attempts)
+	unsafeLow(e, v)
 	v.Set(rules.RelayedRepeats, float64(e.pop.relayed), e.pop.total.attempts)
 }

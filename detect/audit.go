@@ -31,7 +31,7 @@ func tooEarly(wait, gap, resolution int64) bool { return gap < wait-tolerance(wa
 func (e *engine) auditRetry(d *delta, c *client, f *flight) (kept bool) {
 	r, l := &f.rec, &f.link
 	c.count(d, traced, 1)
-	if l.Gap < immediate && !f.replays() && !relayed(r) {
+	if l.Gap < immediate && l.Confidence >= believed && !f.replays() && !relayed(r) {
 		c.note(d, f, instant, r.Start)
 	}
 	if f.endless {

@@ -264,8 +264,16 @@ func (j *judge) clientFeatures(e *engine, s *conducts) {
 	if n := e.pop.did[hinted]; n > 0 {
 		v.Set(rules.OverwaitedLow, wilsonLow(min(e.pop.did[overwaited], n), n), n)
 	}
+	unsafeLow(e, v)
 	v.Set(rules.ParkedClients, float64(len(e.lot.parked)), e.lot.looked)
 	if e.lot.looked > 0 {
 		v.Set(rules.ParkedLow, wilsonLow(min(int64(len(e.lot.parked)), e.lot.looked), e.lot.looked), e.lot.looked)
+	}
+}
+
+// unsafeLow says how usual it is to send a write again that may have been done.
+func unsafeLow(e *engine, v *rules.Values) {
+	if n := e.pop.did[risky]; n > 0 {
+		v.Set(rules.UnsafeLow, wilsonLow(min(e.pop.did[unsafeAgain], n), n), n)
 	}
 }

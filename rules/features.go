@@ -75,6 +75,7 @@ const (
 	OverwaitedRetries
 	OverwaitedShare
 	OverwaitedLow
+	UnsafeLow
 	RescaledRetries
 	RescaledShare
 	FinalRetries
@@ -246,6 +247,7 @@ var features = [featureCount]Feature{
 	{ID: OverwaitedRetries, Name: "overwaited_retries", Unit: "retries", Scopes: single, Meaning: "hinted retries later than three times the wait and five seconds"},
 	{ID: OverwaitedShare, Name: "overwaited_share", Scopes: single, Meaning: "share of hinted retries that came far too late"},
 	{ID: OverwaitedLow, Name: "overwaited_low", Scopes: single, Meaning: "lower bound (Wilson, z 2.58) of the share of hinted clients that ever came far too late"},
+	{ID: UnsafeLow, Name: "unsafe_low", Scopes: both, Meaning: "lower bound (Wilson, z 2.58) of the share of clients with a write that may have been done who ever sent one again"},
 	{ID: RescaledRetries, Name: "rescaled_retries", Unit: "retries", Scopes: single, Meaning: "early retries that fit the wait read in another unit"},
 	{ID: RescaledShare, Name: "rescaled_share", Scopes: single, Meaning: "share of hinted retries that fit the wait read in another unit"},
 	{ID: FinalRetries, Name: "final_retries", Unit: "retries", Scopes: single, Meaning: "retries of answers that no waiting cures"},
