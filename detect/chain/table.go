@@ -7,7 +7,7 @@ import (
 
 // table maps 64-bit hashes to positions in a slab: open addressing, linear
 // probing, no pointers. It is divided by the hash's first bits into parts that grow
-// one by one, each by half: what is copied then stays in the cache, and no more
+// one by one, each by a quarter: what is copied then stays in the cache, and no more
 // than a part is there twice.
 type table struct {
 	parts [parts]part
@@ -79,7 +79,7 @@ func (t *table) put(hash uint64, pos int32) { t.add(cell{hash: hash, pos: uint32
 func (t *table) add(c cell) {
 	p := t.part(c.hash)
 	if 5*(p.used+1) > 4*len(p.cells) {
-		p.resize(max(smallPart, len(p.cells)+len(p.cells)/2))
+		p.resize(max(smallPart, len(p.cells)+len(p.cells)/4))
 	}
 	p.insert(c)
 	p.used++
