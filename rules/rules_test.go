@@ -153,8 +153,18 @@ func TestThresholds(t *testing.T) {
 		},
 		{
 			"unsafe-write-retried", Population,
-			change{UnsafeRepeats: 1, RelayedRepeats: 1},
-			[]change{{UnsafeRepeats: 0}},
+			change{UnsafeRepeats: 1, RelayedRepeats: 1, UnsafeLow: 0},
+			[]change{{UnsafeRepeats: 0}, {RelayedRepeats: 0}},
+		},
+		{
+			"unsafe-write-retried", Client,
+			change{UnsafeRepeats: 2, RelayedRepeats: 0, UnsafeLow: 0},
+			[]change{{UnsafeRepeats: 1}},
+		},
+		{
+			"unsafe-write-retried", Client,
+			change{UnsafeRepeats: 1, RelayedRepeats: 0, UnsafeLow: .051},
+			[]change{{UnsafeLow: .05}},
 		},
 	} {
 		s := signature(t, load(t), c.id, c.scope)
