@@ -101,6 +101,15 @@ func (x *Exchange) Refusal(reset Symbol) {
 	}
 }
 
+// Conclude takes what an answer's fields and body say of a refusal, unless something
+// else has told its reason already.
+func (x *Exchange) Conclude(told Settled) {
+	if x.Reason == ReasonOf(x.Status) {
+		x.Reason = x.Reason.Because(told.Mark)
+	}
+	x.Refusal(told.Reset)
+}
+
 // Because is the reason of an answer, after what its fields say: mark holds where
 // the request failed.
 func (r Reason) Because(mark Reason) Reason {

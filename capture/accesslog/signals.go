@@ -104,11 +104,7 @@ func (b *builder) hint(x *capture.Exchange) {
 	for _, s := range r.answers[:min(r.said, maxAnswers)] {
 		b.told(s.field, dashless(s.text))
 	}
-	told := a.Settle(x, b.health.SeesHints)
-	if x.Reason == capture.ReasonOf(x.Status) {
-		x.Reason = x.Reason.Because(told.Mark)
-	}
-	x.Refusal(told.Reset)
+	x.Conclude(a.Settle(x, b.health.SeesHints))
 }
 
 const boundAnswers = "more limit headers in one line than are read"

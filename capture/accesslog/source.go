@@ -96,7 +96,7 @@ func (s *Source) Run(ctx context.Context, sink capture.Sink) error {
 				return fmt.Errorf("log %s is compressed with %s, which is not read yet: give it through `%s %s | stormwatch report -`", s.name, kind, program, s.name)
 			}
 			if bytes.IndexByte(c.data, '\n') < 0 && bytes.Count(c.data, []byte("\r")) > 1 {
-				return fmt.Errorf("log %s: its lines end in carriage returns alone, which no server writes: give it through `tr '\\r' '\\n' < %s | stormwatch report -`", s.name, s.name)
+				return fmt.Errorf("log %s: %w: give it through `tr '\\r' '\\n' < %s | stormwatch report -`", s.name, errReturns, s.name)
 			}
 			if d := newDocuments(c.data, b.line); d != nil {
 				lines, b.document = d, true
@@ -134,3 +134,5 @@ func (s *Source) end(b *builder, lines cutIntoLines, cause error) error {
 	}
 	return fmt.Errorf("log %s: reading after line %d: %w", s.name, b.number, cause)
 }
+
+var errReturns = errors.New("its lines end in carriage returns alone, which no server writes")

@@ -55,8 +55,8 @@ func readJMeterCSV(r *bufio.Reader, o *output) error {
 
 func hasHeader(c columns) bool { _, ok := c["responseCode"]; return ok }
 
-// jmeterResult reads a sample, or says why it cannot be used. A response code may be a text: what failed in
-// transport has the name of an exception.
+// jmeterResult reads a sample, or says why it cannot be used. A response code may be a
+// text: what failed in transport has the name of an exception.
 func jmeterResult(get func(string) string) (r *result, reason string) {
 	at, err := strconv.ParseInt(get("timeStamp"), 10, 64)
 	if err != nil {

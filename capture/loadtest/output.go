@@ -166,10 +166,7 @@ func (o *output) answered(x *capture.Exchange, r *result) {
 		d := capture.Decide(x.Status, r.body[:n])
 		d.Apply(x, &told, o.names)
 	}
-	if x.Reason == capture.ReasonOf(x.Status) {
-		x.Reason = x.Reason.Because(told.Mark)
-	}
-	x.Refusal(told.Reset)
+	x.Conclude(told)
 }
 
 // valueOf is the value of the first field of a name, in any case.
