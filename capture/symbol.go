@@ -14,7 +14,7 @@ const Other Symbol = 1
 // Interner gives repeated texts small numbers. It is bounded, and it belongs to
 // one goroutine.
 type Interner struct {
-	texts    []string
+	texts    Texts
 	index    map[string]Symbol
 	bytes    int
 	max      int
@@ -27,7 +27,7 @@ const latestTexts = 128 // a power of two
 
 // NewInterner returns an interner for at most max texts and maxBytes of text.
 func NewInterner(max, maxBytes int) *Interner {
-	return &Interner{texts: []string{"", "(other)"}, index: map[string]Symbol{}, max: max, maxBytes: maxBytes}
+	return &Interner{texts: Texts{"", "(other)"}, index: map[string]Symbol{}, max: max, maxBytes: maxBytes}
 }
 
 // Intern returns the symbol of b, or Other when the interner is full. It does
@@ -90,11 +90,21 @@ func (n *Interner) add(t string) Symbol {
 func (n *Interner) isFull(size int) bool { return len(n.texts) >= n.max || n.bytes+size > n.maxBytes }
 
 // Text returns the text of s.
-func (n *Interner) Text(s Symbol) string {
-	if int(s) >= len(n.texts) {
+func (n *Interner) Text(s Symbol) string { return n.texts.Text(s) }
+
+// Texts returns the texts so far, which stay as they are while more come: they may
+// be read by another goroutine.
+func (n *Interner) Texts() Texts { return n.texts }
+
+// Texts are those of an interner, by symbol.
+type Texts []string
+
+// Text returns the text of s.
+func (t Texts) Text(s Symbol) string {
+	if int(s) >= len(t) {
 		return ""
 	}
-	return n.texts[s]
+	return t[s]
 }
 
 // Len returns how many symbols exist, the two fixed ones included.

@@ -17,14 +17,16 @@ var ErrReread = errors.New("what came later in the input bears on what came befo
 // exchange was dated far from all others, and what the source can show was known
 // from the start. Else the input is read again.
 //
-// The source's goroutine puts exchanges in order, that of the engine judges them.
+// The source's goroutine puts exchanges in order, a second one finds out whose they
+// are and what they ask for, and that of the engine judges them.
 type ahead struct {
 	r      *Recording
 	in     *Inlet
 	win    *sorter
-	begin  int // exchanges that are waited for before the first is judged
-	feed   chan *parcel
-	back   chan *parcel
+	begin  int           // exchanges that are waited for before the first is judged
+	feed   chan *parcel  // to who names them,
+	named  chan *parcel  // from there to the engine,
+	back   chan *parcel  // and from there to the source again
 	done   chan struct{} // the engine's goroutine has ended
 	closed bool
 	failed bool
@@ -35,26 +37,30 @@ type ahead struct {
 	first, last int64 // starts of those
 	lastEnd     int64
 
+	texts []string // of who names, like the names of the recording
+
 	e        *engine // of the engine's goroutine, like what follows
+	roster   roster  // the names as they were when the parcel that is judged was named
 	overture overture
-	texts    []string
 	nameless bool // seconds were judged before the first credential was seen
 }
 
 // parcel is a piece of the input in order: exchanges where the sorter holds them,
-// which is theirs until the parcel comes back. Parcels go round between the two
+// which is theirs until the parcel comes back. Parcels go round between the three
 // goroutines.
 type parcel struct {
 	items   []item
 	emptied []uint32 // blocks of the sorter whose last exchange is in it
 	texts   []string // new texts of the source's symbols
 	sources []Source // with the first
+	roster  roster   // of all that is in it
 }
 
-// item is a record and its target.
+// item is a record, its target and, once it has been named, its identity.
 type item struct {
 	rec    *record
 	target []byte
+	identity
 }
 
 const (
@@ -71,12 +77,14 @@ const (
 func newAhead(r *Recording, in *Inlet) *ahead {
 	a := &ahead{
 		r: r, in: in, win: newSorter(windowRecords), begin: aheadAfter,
-		feed: make(chan *parcel, parcels), back: make(chan *parcel, parcels), done: make(chan struct{}),
-		e: newEngine(r.opt, r.names),
+		feed: make(chan *parcel, parcels), named: make(chan *parcel, parcels), back: make(chan *parcel, parcels), done: make(chan struct{}),
+		roster: r.names.roster,
 	}
+	a.e = newEngine(r.opt, &a.roster)
 	for range parcels {
 		a.back <- &parcel{items: make([]item, 0, parcelRecords)}
 	}
+	go a.nameAll()
 	go a.run()
 	return a
 }
@@ -158,7 +166,7 @@ func (a *ahead) hand(n int, keep func(*record) bool) {
 				p.sources = sourcesOf(a.r.inlets, standByName(a.r.inlets))
 				a.facts = factsOf(p.sources[0])
 			}
-			p.items = append(p.items, item{r, target})
+			p.items = append(p.items, item{rec: r, target: target})
 			a.last, a.lastEnd = r.Start, max(a.lastEnd, sane(r.End))
 		}
 		p.emptied = a.win.next(p.emptied)
@@ -169,24 +177,36 @@ func (a *ahead) hand(n int, keep func(*record) bool) {
 	a.feed <- p
 }
 
-// run judges what is handed on.
-func (a *ahead) run() {
-	defer close(a.done)
+// nameAll names what is handed on.
+func (a *ahead) nameAll() {
+	defer close(a.named)
 	for p := range a.feed {
-		if p.sources != nil {
-			a.e.sources = p.sources
-		}
 		a.texts = append(a.texts, p.texts...)
-		for i, x := range p.items { // all of them before the first is judged: their waits for memory overlap
-			if i%touched == 0 {
+		for i := range p.items {
+			if i%touched == 0 { // their waits for memory overlap
 				for _, x := range p.items[i:min(i+touched, len(p.items))] {
 					a.r.names.touch(x.rec)
 				}
 			}
+			x := &p.items[i]
 			a.name(x.rec, x.target)
+			x.identity = identify(x.rec, x.target)
 		}
-		for _, x := range p.items {
-			a.hear(x.rec, x.target)
+		p.roster = a.r.names.roster
+		a.named <- p
+	}
+}
+
+// run judges what has been named.
+func (a *ahead) run() {
+	defer close(a.done)
+	for p := range a.named {
+		if p.sources != nil {
+			a.e.sources = p.sources
+		}
+		a.roster = p.roster
+		for i := range p.items {
+			a.hear(&p.items[i])
 		}
 		a.back <- p
 	}
@@ -197,16 +217,16 @@ func (a *ahead) run() {
 
 // hear keeps the first exchanges until they have been rehearsed, and judges those
 // that follow.
-func (a *ahead) hear(r *record, target []byte) {
+func (a *ahead) hear(x *item) {
 	if a.overture.over {
-		a.judge(r, target)
+		a.judge(x.rec, x.target, x.identity)
 		return
 	}
-	if a.overture.add(r, target) {
+	if a.overture.add(x.rec, x.target) {
 		return
 	}
 	a.perform()
-	a.judge(r, target)
+	a.judge(x.rec, x.target, x.identity)
 }
 
 // perform judges what was kept, once it has been rehearsed.
@@ -215,10 +235,10 @@ func (a *ahead) perform() {
 	if o.over {
 		return
 	}
-	lore, _ := rehearse(a.r.opt, a.r.names, o.each) // which reads nothing that could fail
+	lore, _ := rehearse(a.r.opt, &a.roster, o.each) // which reads nothing that could fail
 	a.e.chains.Begin(lore)
 	_ = o.each(func(r *record, target []byte) bool {
-		a.judge(r, target)
+		a.judge(r, target, identify(r, target))
 		return true
 	})
 	*o = overture{over: true}
@@ -232,15 +252,15 @@ func (a *ahead) name(r *record, target []byte) {
 	a.r.names.group(r, target)
 }
 
-func (a *ahead) judge(r *record, target []byte) {
-	if n := a.r.names; n.byKey && len(n.byCred) == 0 && a.e.begun && floor(r.Start) > a.e.now {
+func (a *ahead) judge(r *record, target []byte, who identity) {
+	if a.roster.byKey && a.roster.creds == 0 && a.e.begun && floor(r.Start) > a.e.now {
 		a.nameless = true
 	}
-	a.e.land(a.e.take(r, target))
+	a.e.land(a.e.take(r, target, who))
 }
 
-// symbol is Inlet.symbol for the engine's goroutine, to which the source's
-// interner does not belong.
+// symbol is Inlet.symbol for who names, to whom the source's interner does not
+// belong.
 func (a *ahead) symbol(s capture.Symbol) capture.Symbol {
 	if s == 0 || int(s) >= len(a.texts) {
 		return 0
@@ -249,18 +269,19 @@ func (a *ahead) symbol(s capture.Symbol) capture.Symbol {
 		a.in.remap = append(a.in.remap, 0)
 	}
 	if a.in.remap[s] == 0 {
-		a.in.remap[s] = a.r.names.texts.InternString(a.texts[s])
+		a.in.remap[s] = a.r.names.intern(a.texts[s])
 	}
 	return a.in.remap[s]
 }
 
-// close ends the engine's goroutine and waits for it.
+// close ends the other goroutines and waits for them.
 func (a *ahead) close() {
 	if !a.closed {
 		a.closed = true
 		close(a.feed)
 	}
 	<-a.done
+	a.roster = a.r.names.roster
 }
 
 // sealAhead is Seal for a recording that was judged as it was read.
@@ -287,16 +308,18 @@ func (a *ahead) seal() error {
 	if a.judged && (a.first < from || a.last >= to || broken || a.facts != factsOf(a.in.source())) {
 		return a.fail()
 	}
-	was := r.names.outward
-	if r.look(); a.judged && was != r.names.outward {
+	if a.judged && !r.names.outward && r.looksOutward() {
 		return a.fail() // clients had numbers by address
+	}
+	if !a.judged {
+		r.look()
 	}
 	a.win.settle()
 	for a.win.len() > 0 {
 		a.hand(min(a.win.len(), parcelRecords), func(x *record) bool { return a.in.within(x, from, to) })
 	}
 	a.close()
-	if a.nameless && len(r.names.byCred) > 0 {
+	if a.nameless && r.names.creds > 0 {
 		a.failed = true
 		return ErrReread
 	}

@@ -59,7 +59,7 @@ type loop struct {
 func newLoop(tb testing.TB, o Options) *loop {
 	tb.Helper()
 	rec := recorded(tb, busy, o)
-	l := &loop{e: newEngine(rec.opt, rec.names), span: floor(rec.end-rec.start) + tick}
+	l := &loop{e: newEngine(rec.opt, &rec.names.roster), span: floor(rec.end-rec.start) + tick}
 	l.e.sources = sourcesOf(rec.inlets, rec.standings)
 	for c := (&cursor{s: rec.spool}); ; c.i++ {
 		r, err := c.peek()
@@ -79,7 +79,7 @@ func (l *loop) feed(n int) {
 		r := l.recs[l.i]
 		r.Start += l.shift
 		r.End += l.shift
-		l.e.land(l.e.take(&r, l.targets[l.i]))
+		l.e.land(l.e.take(&r, l.targets[l.i], identify(&r, l.targets[l.i])))
 		if l.i++; l.i == len(l.recs) {
 			l.i, l.shift = 0, l.shift+l.span
 		}

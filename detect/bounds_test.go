@@ -13,7 +13,7 @@ import (
 
 // What there is no room for is counted where the reader of the input's health sees it.
 func TestBoundsAreTold(t *testing.T) {
-	e := newEngine(Options{}, newNames(Options{MaxClients: 10}.withDefaults()))
+	e := newEngine(Options{}, &newNames(Options{MaxClients: 10}.withDefaults()).roster)
 	if b := e.bounds(); len(b) > 0 {
 		t.Fatalf("nothing was dropped yet: %+v", b)
 	}
@@ -83,7 +83,7 @@ func TestClientRulesBeyondTheBound(t *testing.T) {
 	if len(j.clientSig) != maxClientSigns || len(j.spare) == 0 {
 		t.Fatalf("%d are judged, %d are not", len(j.clientSig), len(j.spare))
 	}
-	e := newEngine(Options{Rules: set}, newNames(Options{}.withDefaults()))
+	e := newEngine(Options{Rules: set}, &newNames(Options{}.withDefaults()).roster)
 	e.judge.second(e)
 	told := 0
 	for _, n := range e.judge.notJudged {

@@ -16,7 +16,7 @@ import (
 // step depends on how many shards there are.
 type engine struct {
 	opt   Options
-	names *names
+	names *roster
 
 	now    int64 // start of the second being collected
 	begun  bool
@@ -64,23 +64,21 @@ type engine struct {
 
 // flight is an exchange between its request and its outcome.
 type flight struct {
-	rec      record
-	seq      uint64
-	op, tmpl uint64
-	addr     uint64
-	path     uint32 // symbol in names.paths
-	shows    uint32 // faults it is evidence of, a bit each
-	beside   bool   // a new request, sent while another of its client was told to wait
-	endless  bool   // it is the attempt at which its chain counts as endless
-	noChain  bool   // late, or of an unknown request: counted, never matched
-	paged    bool   // it asks for one page of a list
-	was      kindServed
-	run      uint16 // times in a row that it was asked for before and served, as was tells
-	link     chain.Link
-	ordinal  uint32 // of its chain, on the root's client
+	rec record
+	seq uint64
+	identity
+	path    uint32 // symbol in names.paths
+	shows   uint32 // faults it is evidence of, a bit each
+	beside  bool   // a new request, sent while another of its client was told to wait
+	endless bool   // it is the attempt at which its chain counts as endless
+	noChain bool   // late, or of an unknown request: counted, never matched
+	was     kindServed
+	run     uint16 // times in a row that it was asked for before and served, as was tells
+	link    chain.Link
+	ordinal uint32 // of its chain, on the root's client
 }
 
-func newEngine(o Options, n *names) *engine {
+func newEngine(o Options, n *roster) *engine {
 	o = o.withDefaults()
 	e := &engine{
 		opt: o, names: n, calendar: newCalendar(),
@@ -97,13 +95,13 @@ func newEngine(o Options, n *names) *engine {
 
 // take accepts a record whose start is not before any taken earlier; live input
 // may break that rule, and is then counted but not matched.
-func (e *engine) take(r *record, target []byte) int32 {
+func (e *engine) take(r *record, target []byte, who identity) int32 {
 	e.advance(floor(r.Start))
 	if e.begun && r.Start < e.now-bygoneAfter {
 		e.bygone(r)
 		return -1
 	}
-	i := e.board(r, target)
+	i := e.board(r, target, who)
 	f := e.flights.at(i)
 	if f.rec.Start < e.now || f.rec.Flags&(capture.Unnamed|capture.Orphan) != 0 {
 		f.noChain = true
@@ -153,7 +151,7 @@ func (e *engine) land(i int32) {
 }
 
 // board finds room for an exchange in flight.
-func (e *engine) board(r *record, target []byte) int32 {
+func (e *engine) board(r *record, target []byte, who identity) int32 {
 	var i int32
 	if n := len(e.free); n > 0 {
 		i, e.free = e.free[n-1], e.free[:n-1]
@@ -167,8 +165,7 @@ func (e *engine) board(r *record, target []byte) int32 {
 		f.path = uint32(e.names.paths.Intern(target))
 	}
 	f.noChain, f.beside, f.link, f.ordinal = false, false, chain.Link{}, 0
-	f.op, f.tmpl, f.addr = identify(r, target)
-	f.paged = pages(target)
+	f.identity = who
 	if r.End < r.Start {
 		f.rec.End = r.Start
 	}

@@ -7,28 +7,34 @@ import (
 	"stormwatch/capture"
 )
 
-// identify gives a record the numbers under which chains look for it: what was
-// asked (op), the shape of it (tmpl), and who asked as far as addresses tell.
-// Only the exchanges of one vantage are judged, so the hop is no part of op.
-func identify(r *record, target []byte) (op, tmpl, addr uint64) {
+// identity are the numbers under which chains look for a record: what was asked
+// (op), the shape of it (tmpl), and who asked as far as addresses tell. Only the
+// exchanges of one vantage are judged, so the hop is no part of op.
+type identity struct {
+	op, tmpl, addr uint64
+	paged          bool // it asks for one page of a list
+}
+
+func identify(r *record, target []byte) identity {
 	seed := uint64(r.Method)<<32 | uint64(r.Host)
-	op = hash(seed, canonical(target))
+	op := hash(seed, canonical(target))
 	if r.Body != 0 && r.IdemKey == 0 { // an id of the operation says more: its body may carry the time
 		op = mix(op^r.Body, mixGolden) | 1
 	}
 	path, _, _ := bytes.Cut(target, []byte("?"))
 	var buf [256]byte
-	tmpl = hash(uint64(r.Method), template(buf[:0], path[:min(len(path), len(buf))]))
+	tmpl := hash(uint64(r.Method), template(buf[:0], path[:min(len(path), len(buf))]))
 	var who [24]byte
 	if r.Forwarded == 0 { // else behind proxies, whose addresses change from attempt to attempt
 		copy(who[:16], r.Src.IP[:])
 	}
 	binary.LittleEndian.PutUint32(who[16:], uint32(r.Forwarded))
 	binary.LittleEndian.PutUint32(who[20:], uint32(r.Agent))
-	if addr = hash(2, who[:]); r.Client != 0 {
+	addr := hash(2, who[:])
+	if r.Client != 0 {
 		addr = mix(addr^uint64(r.Client), mixGolden) | 1
 	}
-	return op, tmpl, addr
+	return identity{op, tmpl, addr, pages(target)}
 }
 
 // counts tells the client's own attempt number from that of a proxy on the way.

@@ -44,7 +44,7 @@ const idleAfter = 2 * tick
 func NewLive(o Options) *Live {
 	o = o.withDefaults()
 	n := newNames(o)
-	e := newEngine(o, n)
+	e := newEngine(o, &n.roster)
 	l := &Live{names: n, gate: newGate(e), side: undecided{on: o.Perspective == PerspectiveAuto}}
 	n.leaving = &leaving{idle: leaveAfter, forget: l.forget}
 	return l

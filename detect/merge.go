@@ -147,7 +147,7 @@ func (in *Inlet) symbol(n *names, s capture.Symbol) capture.Symbol {
 		in.remap = append(in.remap, 0)
 	}
 	if in.remap[s] == 0 {
-		in.remap[s] = n.texts.InternString(in.names.Text(s))
+		in.remap[s] = n.intern(in.names.Text(s))
 	}
 	return in.remap[s]
 }

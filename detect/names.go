@@ -12,46 +12,44 @@ import (
 // names gives texts, clients, routes and agents the numbers by which the engine
 // counts, in the order of first appearance. It only grows, and is bounded.
 type names struct {
-	texts      *capture.Interner
-	paths      *capture.Interner // a bounded sample: hostile paths cannot grow it
+	roster
+	interner   *capture.Interner
 	byAddr     addrTable
 	byCred     map[uint64]uint32
 	byName     map[capture.Symbol]uint32
 	naming     *Naming
-	named      bool // some exchange names its client
-	outward    bool // the input was seen from a client's side
-	upstream   bool // and clients are those who are called, and by which credential
 	byUpstream map[uint64]uint32
 	credOf     map[uint64]int    // numbers of credentials, where clients are upstreams
 	credBy     map[uint32]uint64 // and the credential of each of these clients
-	titles     map[uint32]string // names that people gave, by client
-	labels     []string          // by client; 0 stands for all clients beyond the bound
-	max        int
-	byKey      bool
-	excess     int64 // exchanges of clients beyond the bound
-	creds      int   // credentials labelled so far
 	leaving    *leaving
 	routes     map[uint64]uint16
-	routeOf    []capture.Symbol
 	agents     map[capture.Symbol]uint8
-	agentOf    []capture.Symbol
 	scratch    []byte
-	tries      tryLists
 	touched    uint32 // what was read ahead, which means nothing
 }
 
 const otherClients = "(other clients)"
 
 func newNames(o Options) *names {
+	texts := capture.NewInterner(1<<17, 8<<20)
 	return &names{
-		texts:  capture.NewInterner(1<<17, 8<<20),
-		paths:  capture.NewInterner(4096, 1<<20),
-		byAddr: newAddrTable(), byCred: map[uint64]uint32{}, byName: map[capture.Symbol]uint32{},
-		labels: []string{otherClients}, max: o.MaxClients, naming: o.Names, byKey: o.ClientBy == "key",
-		outward: o.Perspective == PerspectiveClient, upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key", byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{}, credBy: map[uint32]uint64{},
-		routes: map[uint64]uint16{}, routeOf: []capture.Symbol{0},
-		agents: map[capture.Symbol]uint8{}, agentOf: []capture.Symbol{0},
+		roster: roster{
+			texts: texts.Texts(), labels: []string{otherClients}, routeOf: []capture.Symbol{0}, agentOf: []capture.Symbol{0},
+			paths: capture.NewInterner(4096, 1<<20), max: o.MaxClients, byKey: o.ClientBy == "key",
+			outward: o.Perspective == PerspectiveClient, upstream: o.Perspective == PerspectiveClient && o.ClientBy != "key",
+		},
+		interner: texts,
+		byAddr:   newAddrTable(), byCred: map[uint64]uint32{}, byName: map[capture.Symbol]uint32{}, naming: o.Names,
+		byUpstream: map[uint64]uint32{}, credOf: map[uint64]int{}, credBy: map[uint32]uint64{},
+		routes: map[uint64]uint16{}, agents: map[capture.Symbol]uint8{},
 	}
+}
+
+// intern gives a text its symbol.
+func (n *names) intern(text string) capture.Symbol {
+	s := n.interner.InternString(text)
+	n.texts = n.interner.Texts()
+	return s
 }
 
 // Bounds of event times, 1938 and 2220: a clock beyond them is broken, and
@@ -117,7 +115,7 @@ func (n *names) enter(x *capture.Exchange, id uint32) {
 	default:
 		n.byAddr.put(&x.Src.IP, id)
 	}
-	n.title(x, id, &label)
+	n.entitle(x, id, &label)
 	if int(id) < len(n.labels) {
 		n.labels[id] = label
 		return
@@ -174,7 +172,7 @@ func (n *names) route(x *capture.Exchange, target []byte) uint16 {
 	r := uint16(len(n.routeOf))
 	n.routes[h] = r
 	text := n.texts.Text(x.Method) + " " + n.texts.Text(x.Host) + string(n.scratch[:min(len(n.scratch), maxRouteText)])
-	n.routeOf = append(n.routeOf, n.texts.InternString(text))
+	n.routeOf = append(n.routeOf, n.intern(text))
 	return r
 }
 

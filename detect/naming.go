@@ -89,19 +89,15 @@ func (n *Naming) of(x *capture.Exchange, label string, byKey bool) string {
 	return ""
 }
 
-// title puts the name of a client, where it has one, into its label.
-func (n *names) title(x *capture.Exchange, id uint32, label *string) {
-	delete(n.titles, id)
+// entitle puts the name of a client, where it has one, into its label.
+func (n *names) entitle(x *capture.Exchange, id uint32, label *string) {
 	if n.naming == nil {
 		return
 	}
-	name := n.naming.of(x, *label, n.byKey)
-	if name == "" {
-		return
+	for int(id) >= len(n.titles) {
+		n.titles = append(n.titles, "")
 	}
-	if n.titles == nil {
-		n.titles = map[uint32]string{}
+	if n.titles[id] = n.naming.of(x, *label, n.byKey); n.titles[id] != "" {
+		*label = n.titles[id] + " (" + *label + ")"
 	}
-	n.titles[id] = name
-	*label = name + " (" + *label + ")"
 }

@@ -18,8 +18,8 @@ func (c *Clients) Len() int { return c.n }
 // holds tells whether an exchange is one of theirs.
 func (c *Clients) holds(r *record) bool { return int(r.client) < len(c.has) && c.has[r.client] }
 
-// identity is what a client was last known by.
-type identity struct {
+// looks is what a client was last known by.
+type looks struct {
 	agent capture.Symbol
 	route uint16
 	seen  bool
@@ -38,7 +38,7 @@ func (p *Replay) Passing(f ClientFilter, lasting bool) Clients {
 		if !who.seen {
 			continue
 		}
-		row := Client{Label: n.labels[id], Name: n.titles[uint32(id)], Agent: n.texts.Text(who.agent), Route: n.texts.Text(n.routeOf[who.route])}
+		row := Client{Label: n.labels[id], Name: n.title(uint32(id)), Agent: n.texts.Text(who.agent), Route: n.texts.Text(n.routeOf[who.route])}
 		out.set(id, f(&row))
 	}
 	return out
@@ -70,10 +70,10 @@ func (p *Replay) meet() {
 	if p.met != nil || p.only != nil || p.row != nil || p.rec.ahead != nil {
 		return
 	}
-	p.met = make([]identity, p.e.clients.len())
+	p.met = make([]looks, p.e.clients.len())
 	for id := range p.met {
 		c := p.e.clients.at(uint32(id))
-		p.met[id] = identity{c.agent, c.route, c.attempts > 0}
+		p.met[id] = looks{c.agent, c.route, c.attempts > 0}
 	}
 }
 

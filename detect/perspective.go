@@ -91,19 +91,15 @@ func outward(ins []*Inlet) bool {
 		len(slices.Compact(hosts)) >= many && sum.nservers >= many
 }
 
-// look decides the perspective of a recording, before any client has a number.
-func (r *Recording) look() {
-	if r.opt.Perspective == PerspectiveAuto && outward(r.inlets) {
-		r.names.outward, r.names.upstream = true, !r.names.byKey
-	}
+func (r *Recording) looksOutward() bool {
+	return r.opt.Perspective == PerspectiveAuto && outward(r.inlets)
 }
 
-// perspective is the one that clients are numbered by.
-func (n *names) perspective() string {
-	if n.outward {
-		return PerspectiveClient
+// look decides the perspective of a recording, before any client has a number.
+func (r *Recording) look() {
+	if r.looksOutward() {
+		r.names.outward, r.names.upstream = true, !r.names.byKey
 	}
-	return PerspectiveServer
 }
 
 // upstreamOf is the key of who is called, and by which credential.

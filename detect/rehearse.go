@@ -21,7 +21,7 @@ const (
 
 // rehearse learns from the first exchanges of a recording, which each tells in
 // order as often as it is asked to, until it is told to stop.
-func rehearse(o Options, n *names, each func(hear func(*record, []byte) bool) error) (chain.Lore, error) {
+func rehearse(o Options, n *roster, each func(hear func(*record, []byte) bool) error) (chain.Lore, error) {
 	var lore chain.Lore
 	for pass := range rehearsals {
 		e := newEngine(o, n)
@@ -33,7 +33,7 @@ func rehearse(o Options, n *names, each func(hear func(*record, []byte) bool) er
 		err := each(func(r *record, target []byte) bool {
 			more := so.takes(r, target)
 			if more {
-				e.land(e.take(r, target))
+				e.land(e.take(r, target, identify(r, target)))
 			}
 			return more
 		})
@@ -68,7 +68,7 @@ const searched = 64 * rehearsed
 
 // rehearse goes through the start of the spool, or of what passes of it.
 func (r *Recording) rehearse(ctx context.Context, passes func(*record) bool) (chain.Lore, error) {
-	return rehearse(r.opt, r.names, func(hear func(*record, []byte) bool) error {
+	return rehearse(r.opt, &r.names.roster, func(hear func(*record, []byte) bool) error {
 		c := cursor{s: r.spool}
 		for n := range searched {
 			if n%4096 == 0 && ctx.Err() != nil {

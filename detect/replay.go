@@ -21,10 +21,10 @@ type Replay struct {
 	tally  int
 	points checkpoints
 	row    func(*Row) error
-	failed error      // of row
-	kept   int        // chains that were left when they were last gone through
-	only   *Clients   // clients taken in; nil all
-	met    []identity // who the clients are, by number, as at the end; nil while that was not reached
+	failed error    // of row
+	kept   int      // chains that were left when they were last gone through
+	only   *Clients // clients taken in; nil all
+	met    []looks  // who the clients are, by number, as at the end; nil while that was not reached
 	lent   loan
 	chains map[uint64]openChain
 	seq    uint64 // of snapshots
@@ -60,7 +60,7 @@ func NewReplay(r *Recording) (*Replay, error) {
 
 // engine has judged nothing yet.
 func (p *Replay) engine() *engine {
-	e := newEngine(p.rec.opt, p.rec.names)
+	e := newEngine(p.rec.opt, &p.rec.names.roster)
 	e.chains.Begin(p.lore)
 	return e
 }
@@ -160,10 +160,11 @@ func (p *Replay) RunTo(ctx context.Context, t int64) error {
 			p.mark()
 		}
 		if p.e.sources[rec.source].Primary && p.passes(rec) {
-			i := p.e.take(rec, p.c.cur.target(rec))
+			target := p.c.cur.target(rec)
+			i := p.e.take(rec, target, identify(rec, target))
 			p.e.land(i)
 			if p.row != nil {
-				p.e.told = append(p.e.told, tale{flight: i, target: string(p.c.cur.target(rec))})
+				p.e.told = append(p.e.told, tale{flight: i, target: string(target)})
 			}
 		}
 		p.c.i++

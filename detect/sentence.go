@@ -320,7 +320,7 @@ func (e *engine) nextEvidence(v *Verdict, seconds int) (next []string) {
 	for _, k := range h.kinds() {
 		next = append(next, k.text+": "+k.wish)
 	}
-	if e.names.byKey && len(e.names.byCred) == 0 && e.pop.total.attempts > 0 {
+	if e.names.byKey && e.names.creds == 0 && e.pop.total.attempts > 0 {
 		next = append(next, "no request carries a credential that can be seen, so clients are told apart by address: capture in clear text, or log $remote_user")
 	}
 	if e.failuresOnly() {

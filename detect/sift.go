@@ -31,7 +31,7 @@ func (g *gate) completes(r *record) bool {
 
 // admit takes in an exchange that completes none.
 func (g *gate) admit(r *record, target []byte) {
-	i := g.e.take(r, target)
+	i := g.e.take(r, target, identify(r, target))
 	if i < 0 {
 		return
 	}
@@ -127,7 +127,7 @@ func (s *sift) settle(l *Live) bool {
 	} else {
 		first = l.e.first
 	}
-	lore, _ := rehearse(l.e.opt, l.names, func(hear func(*record, []byte) bool) error { // an error is hear's alone, and it has none
+	lore, _ := rehearse(l.e.opt, &l.names.roster, func(hear func(*record, []byte) bool) error { // an error is hear's alone, and it has none
 		looked := 0
 		l.tape.from(start, func(r *record, target []byte) bool {
 			looked++
@@ -135,7 +135,7 @@ func (s *sift) settle(l *Live) bool {
 		})
 		return nil
 	})
-	e := newEngine(l.e.opt, l.names)
+	e := newEngine(l.e.opt, &l.names.roster)
 	e.sources = l.e.sources
 	e.chains.Begin(lore)
 	e.begun, e.now, e.first = true, floor(first), first // they were silent before the first of them came

@@ -175,14 +175,6 @@ type Tried struct {
 	Fresh  bool // it repeats none: the first, or the first after an internal redirect
 }
 
-// tried lists the attempts of a kept list.
-func (n *names) tried(at uint32) (out []Tried) {
-	for _, t := range n.tries.list(at) {
-		out = append(out, Tried{n.texts.Text(t.Server), int(t.Status), t.Fresh})
-	}
-	return out
-}
-
 // Matcher says on what the links of chains rest, and how well timing alone does
 // on this traffic, where requests themselves say what they are.
 type Matcher struct {

@@ -50,7 +50,7 @@ func (l *Live) decide() {
 	}
 	before := l.e
 	l.names.turn()
-	l.gate = newGate(newEngine(before.opt, l.names))
+	l.gate = newGate(newEngine(before.opt, &l.names.roster))
 	l.e.sources = before.sources
 	l.names.leaving = &leaving{idle: leaveAfter, forget: l.forget}
 	l.tape = tape{}

@@ -12,7 +12,7 @@ func TestCredentialsOfUpstreamsAreForgotten(t *testing.T) {
 	const most = 8
 	n := newNames(Options{Perspective: PerspectiveClient, MaxClients: most})
 	n.leaving = &leaving{idle: leaveAfter, forget: func([]uint32) {}}
-	host := n.texts.InternString("api.vendor-a.example")
+	host := n.intern("api.vendor-a.example")
 	for i := range int64(1000) {
 		x := capture.Exchange{Host: host, Credential: uint64(1000 + i), Start: i * 3600 * tick}
 		if n.client(&x) == 0 {
@@ -29,7 +29,7 @@ func TestCredentialsOfUpstreamsAreForgotten(t *testing.T) {
 
 // Those beyond the bound of the table share a row, which is nobody to write to.
 func TestWorstUpstreamIsOne(t *testing.T) {
-	e := newEngine(Options{Perspective: PerspectiveClient}, newNames(Options{Perspective: PerspectiveClient, MaxClients: 4}))
+	e := newEngine(Options{Perspective: PerspectiveClient}, &newNames(Options{Perspective: PerspectiveClient, MaxClients: 4}).roster)
 	e.clients.grow(3)
 	e.clients.at(0).refused, e.clients.at(2).refused = 100, 5
 	if worst, at := e.worstUpstream(); worst != e.clients.at(2) || at != 2 {

@@ -223,7 +223,7 @@ func addRow(sum, row *Client) {
 
 func (e *engine) clientRow(id int, c *client) Client {
 	row := Client{
-		Label: e.names.labels[id], Name: e.names.titles[uint32(id)], Agent: e.names.texts.Text(c.agent), Route: e.names.texts.Text(e.names.routeOf[c.route]),
+		Label: e.names.labels[id], Name: e.names.title(uint32(id)), Agent: e.names.texts.Text(c.agent), Route: e.names.texts.Text(e.names.routeOf[c.route]),
 		Attempts: int64(c.attempts), OK: int64(c.ok), Refused: int64(c.refused), Failed: int64(c.failed + c.refused),
 		Retries: int64(c.retries), First: int64(c.first), LastSeen: c.lastSeen,
 		Victim: c.victims > 0 && c.retries == 0,
